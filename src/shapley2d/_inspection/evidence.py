@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _WEIGHTS: dict[str, float] = LEARNED["weights"]  # of the evidence of a cell
 # kinds that are right at least as often as they say, in tables like those of
 # benchmarks/calibration.py: of 4,875 spellings said to be .6 to .95 likely wrong, 99 % were, and of
-# 937 entries that rules called .95 to .97 likely wrong, 97 %
+# 937 written ones that rules called .95 to .97 likely wrong, 97 %
 _TRUSTED = ("spellings", "rule")
 
 
@@ -147,6 +147,7 @@ def cell_evidence(
         "text and different": odd * different,
         "as expected": as_expected.astype(np.float64),
         "stray": stray,
+        "empty": np.isnan(column.entries) * (1.0 - stray),
         "times": np.log(times),
         "as rare": rare,
         "as far": far,
@@ -243,7 +244,8 @@ def least_chance(
     """
     kept = [one for one in findings if one.kind in _TRUSTED or f"found {one.kind}" not in _WEIGHTS]
     chance, kind = _surest(kept, n)
-    chance[(kind == "rule") & (chance < SURE)] = 0.0  # these are not
+    # weaker rules are not, and an empty cell may be meant
+    chance[(kind == "rule") & ((chance < SURE) | (evidence["empty"] > 0))] = 0.0
     # a number far outside that two other rows have, together with other entries, is of a rare
     # thing; one other row may agree by chance, which is a lift of 3 at most
     chance[(kind == "numbers far outside") & (evidence["vouched"] > np.log(4))] = 0.0

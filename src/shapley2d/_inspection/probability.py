@@ -162,7 +162,7 @@ def label_probability(
 
     >>> surprise = -np.log([0.97] * 98 + [0.5, 0.01])
     >>> label_probability(surprise, np.full(100, 0.5)).round(2)[-2:]
-    array([0.03, 0.67])
+    array([0.01, 0.68])
     """
     evidence = label_evidence(surprise, shares, known) if surprise[:known].size else {}
     # where nothing predicts the target, nothing speaks against a label

@@ -23,15 +23,7 @@ import numpy as np
 from shapley2d._base.words import counted
 from shapley2d._inspection.binning import MOST_CATEGORIES
 from shapley2d._inspection.columns.blame import Tie, blamed
-from shapley2d._inspection.columns.finding import (
-    COMMON,
-    HABIT,
-    LOW,
-    SCREENED,
-    SUREST,
-    UNKNOWN,
-    logistic,
-)
+from shapley2d._inspection.columns.finding import COMMON, HABIT, LOW, SCREENED, SUREST, logistic
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -171,9 +163,9 @@ def _judge(
     )
     chances = np.zeros(empty.size)
     chances[broken_rows] = np.where(broken[:, broken_rows].any(axis=0), wrong[rules[0].effect], 0.0)
-    # an empty cell says nothing against what the others say, if they agree; but it may be meant
+    # an empty cell says nothing against what the others say, if they agree
     agreed = (speaks * (0.5 + 0.5 * votes / np.maximum(size, 1))).sum(axis=0)
-    chances[empty] = np.minimum(agreed / np.maximum(speaks.sum(axis=0), 1), UNKNOWN)[empty]
+    chances[empty] = (agreed / np.maximum(speaks.sum(axis=0), 1))[empty]
     # a wrong cause misleads
     odds[:, broken_rows] += np.log([1 - wrong[one.cause] for one in rules])
     surest = np.where(broken | (speaks & empty), odds, -np.inf).argmax(axis=0)
