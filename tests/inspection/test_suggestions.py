@@ -345,3 +345,14 @@ def test_words_for_missing_and_bounds_are_shown_as_written_and_not_called_errors
         assert all(test(X[name]).all() for _, test in tests)
     (told,) = {one.text for one in found.findings if one.columns[0] in ("city", "town")}
     assert told.startswith("2 entries of 2 columns are '?'") and told.endswith("'city', 'town'")
+
+
+def test_a_letter_for_a_digit_is_said_to_be_one_where_arithmetic_gives_the_same():
+    random = np.random.default_rng(0)
+    quantity, price = random.integers(1, 9, 400), random.choice([9.5, 24.1, 89.0, 649.0], 400)
+    X = pd.DataFrame({"quantity": quantity, "price": [f"{one:.2f}" for one in price]})
+    X["total"] = [f"{one:.2f}" for one in quantity * price]
+    X.loc[20, "price"] = X.loc[20, "price"].replace("0", "O", 1)
+    first = inspect_cells(X, progress=False).rank(1).iloc[0]
+    assert (first.row, first.column, first.expected) == (20, "price", X.price[20].replace("O", "0"))
+    assert first.reasons.startswith("another notation")

@@ -64,7 +64,10 @@ def with_suggestions(cells: ScoredCells, findings: Sequence[ColumnFinding]) -> S
             offer = _offer(text, wrong[i], right[i])
             if not offer[0] and cells.is_mark(i, j):  # is emptied unasked
                 continue
-            if (i, j) in best and best[i, j] >= offer and finding.kind != "arithmetic":
+            known = best.get((i, j))
+            if known and known >= offer and finding.kind != "arithmetic":
+                if known[-1] == text and finding.kind in _WHY:
+                    notes.setdefault((i, j), _WHY[finding.kind])
                 continue
             if text not in notes.get((i, j), text):
                 notes.pop((i, j))  # a slip that leads elsewhere
