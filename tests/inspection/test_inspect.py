@@ -320,3 +320,14 @@ def test_numbers_to_predict_are_written_like_their_column():
     cells = inspection._cells
     assert cells.entries[1][7] == "99.999,50 €" and cells.probability[7, 1] > 0.8
     assert re.fullmatch(r"1\.\d{3},\d\d €", cells.expected_text(7, 1))
+
+
+@pytest.mark.parametrize("odd", ["EG", "house"])
+def test_what_many_rows_have_is_how_the_table_is_made(odd):
+    random = np.random.default_rng(0)
+    numbers = random.integers(1, 9 if odd == "EG" else 120, 1500).astype(str).astype(object)
+    some = random.random(1500) < 0.07
+    numbers[some] = odd if odd == "EG" else [f"{one}b" for one in numbers[some]]
+    X = {"c": numbers.tolist(), "area": random.normal(80, 20, 1500).round()}
+    inspection = inspect_cells(X, progress=False)
+    assert inspection.probability[some, 0].max() < 0.3

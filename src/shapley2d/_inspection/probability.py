@@ -16,7 +16,7 @@ import numpy as np
 
 from shapley2d._base.in_threads import map_in_threads
 from shapley2d._inspection.binning import FEWEST_ROWS
-from shapley2d._inspection.columns.finding import RARE, UNKNOWN
+from shapley2d._inspection.columns.finding import HABIT, LEAST, RARE, UNKNOWN
 from shapley2d._inspection.evidence import (
     Scores,
     Tail,
@@ -100,7 +100,8 @@ def wrong_probability(
     The column at ``label`` has class labels, whose scores are on another scale; without one it is
     the number of columns. The first ``known`` rows are a table that the others are judged by: then
     only the probabilities of those are returned. Entries that the tail of their column explains
-    (``in_tail``) are not likelier wrong than right, unless a finding names them.
+    (``in_tail``) are not likelier wrong than right, unless a finding names them, and texts among
+    numbers whose shape many rows have, such as house numbers, are a second format.
     """
     # sums of evidence first, then in their place what they say: tables have millions of cells
     probability = np.empty(scores.shape)
@@ -135,6 +136,8 @@ def wrong_probability(
         if in_tail is not None:
             usual = in_tail[:, j] & ~found[judged, j]
             said[usual] = as_in_tail(said[usual])
+        often = (of_cells["stray"] > 0) & (of_cells["times"] > np.log(HABIT * table.known))
+        said[(often & ~found[:, j])[judged]] *= LEAST
         logit[judged, j] = np.maximum(said, least_chance(about[j], of_cells, n)[judged])
     if label < len(columns):
         codes = columns[label].entries

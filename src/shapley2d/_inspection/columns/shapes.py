@@ -13,7 +13,7 @@ import numpy as np
 
 from shapley2d._base.words import counted, plural, typed_number
 from shapley2d._inspection.binning import FEWEST_ROWS
-from shapley2d._inspection.columns.finding import HABIT, LEAST, LOW, SURE, UNSURE, shortened
+from shapley2d._inspection.columns.finding import HABIT, LEAST, LOW, RARE, SURE, UNSURE, shortened
 from shapley2d._inspection.columns.missing import is_mark, is_missing
 from shapley2d._inspection.columns.notations import untold_dates
 from shapley2d._inspection.columns.spellings import misspellings
@@ -229,9 +229,10 @@ def _formats(written: WrittenColumn) -> Iterator[ColumnFinding]:
     main = max(sorted(tally), key=lambda form: tally[form])
     structured = any(not letter.isalpha() and not letter.isspace() for letter in main)
     missing = written.where(is_missing)
-    others = (shapes != main) & ~missing
-    rows = written.rows(others)
     is_date = written.column.kind == "date"
+    often = (written.counts > RARE * written.n_written) & (not is_date)  # as the table is made
+    others = (shapes != main) & ~missing & ~often
+    rows = written.rows(others)
     if not structured or "9" not in main or not rows.size:
         return
     if tally[main] < _USUAL * written.n_written and not is_date:
