@@ -28,10 +28,9 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Column
 
 _WEIGHTS: dict[str, float] = LEARNED["weights"]  # of the evidence of a cell
-# kinds that are right at least as often as they say, in tables like those of
-# benchmarks/calibration.py: of 4,875 spellings said to be .6 to .95 likely wrong, 99 % were, and of
-# 937 written ones that rules called .95 to .97 likely wrong, 97 %
-_TRUSTED = ("spellings", "rule")
+# kinds that are right at least as often as they say: of 4,875 spellings said to be .6 to .95 likely
+# wrong, 99 % were, in tables like those of benchmarks/calibration.py
+_TRUSTED = ("spellings",)
 
 
 class Scores(NamedTuple):
@@ -244,11 +243,13 @@ def least_chance(
     """
     kept = [one for one in findings if one.kind in _TRUSTED or f"found {one.kind}" not in _WEIGHTS]
     chance, kind = _surest(kept, n)
-    # weaker rules are not, and an empty cell may be meant
-    chance[(kind == "rule") & ((chance < SURE) | (evidence["empty"] > 0))] = 0.0
     # a number far outside that two other rows have, together with other entries, is of a rare
     # thing; one other row may agree by chance, which is a lift of 3 at most
     chance[(kind == "numbers far outside") & (evidence["vouched"] > np.log(4))] = 0.0
+    # of 937 entries that a rule was sure of, 97 % were wrong; empty ones may be meant
+    of_rules, _ = _surest([one for one in findings if one.kind == "rule"], n)
+    sure = (of_rules >= SURE) & (evidence["empty"] == 0)
+    chance = np.maximum(chance, np.where(sure, of_rules, 0.0))
     few_alike = (evidence["stray"] > 0) & (evidence["times"] <= np.log(SETTINGS["strays alike"]))
     return np.asarray(np.maximum(chance, SETTINGS["stray"] * few_alike))
 

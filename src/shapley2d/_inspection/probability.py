@@ -136,7 +136,7 @@ def wrong_probability(
         if in_tail is not None:
             usual = in_tail[:, j] & ~found[judged, j]
             said[usual] = as_in_tail(said[usual])
-        often = (of_cells["stray"] > 0) & (of_cells["times"] > np.log(HABIT * table.known))
+        often = (of_cells["stray"] > 0) & (np.exp(of_cells["times"]) > 2 + HABIT * table.known)
         said[(often & ~found[:, j])[judged]] *= LEAST
         logit[judged, j] = np.maximum(said, least_chance(about[j], of_cells, n)[judged])
     if label < len(columns):

@@ -179,7 +179,7 @@ def _proportions(numbers: _Numbers, rows: Ints) -> list[_Rule]:
     """Columns that are a constant times another one; the shortest constant that will do."""
     found, some = [], numbers.values[:-1, rows]
     for b, of_b in enumerate(some):
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
             ratios = np.nan_to_num(some / of_b, posinf=0.0, neginf=0.0)
         low, middle, high = np.quantile(ratios, [0.2, 0.5, 0.8], axis=1)
         for a in np.flatnonzero((middle != 0) & (high - low <= 0.01 * np.abs(middle))).tolist():
