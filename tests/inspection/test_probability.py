@@ -343,3 +343,25 @@ def test_other_rows_of_one_rare_thing_speak_for_its_entries(monkeypatch):
     without = inspect_cells(X, progress=False)
     rare = np.s_[:4, :3]
     assert found.probability[rare].mean() < without.probability[rare].mean() / 2
+
+
+def test_new_rows_are_as_rare_and_as_far_out_as_if_each_were_one_more_row():
+    random = np.random.default_rng(0)
+    for _ in range(30):
+        n = int(random.integers(2, 30))
+        entries = np.where(random.random(n) < 0.2, np.nan, random.poisson(3, n))
+        known = int(random.integers(1, n + 1))
+        table, column = Scores.of(np.zeros((n, 1)), None, known), Column("a", "number", entries)
+        nothing = np.zeros(n)
+        said = cell_evidence(table, 0, column, nothing_against(n), nothing > 0, nothing, [])
+        rare, far = said["as rare"], said["as far"]
+        for i in range(n):
+            own = np.append(entries[:known], entries[i]) if i >= known else entries[:known]
+            there, one = own[~np.isnan(own)], entries[i]
+            if np.isnan(one):
+                assert rare[i] == far[i] == 0
+                continue
+            counts = np.array([(there == each).sum() for each in there])
+            assert rare[i] == pytest.approx(np.log(np.mean(counts <= (there == one).sum())))
+            outside = min((there <= one).sum(), (there >= one).sum())
+            assert far[i] == pytest.approx(np.log(min(1, 2 * outside / there.size)))
