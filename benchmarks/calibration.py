@@ -40,10 +40,12 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from shapley2d import inspect_cells
 from shapley2d._inspection import score
+from shapley2d._inspection.columns.finding import LEAST
 from shapley2d._inspection.evidence import (
     Scores,
     Tail,
     cell_evidence,
+    is_habit,
     label_evidence,
     least_chance,
     named_cells,
@@ -112,6 +114,7 @@ def looked_at(name: str, form: str, frame: pd.DataFrame, wrong: Any, label: str 
     def take(scores, parts, columns, at, as_expected, findings, threads, in_tail):
         found = named_cells(findings, columns[:at], len(scores))
         table, lines, stated, least = Scores.of(scores[:, :at], found), [], [], []
+        habit = []
         company = vouched(columns[:at])
         for j in range(at):
             about = [one for one in findings if one.columns[0] == columns[j].name]
@@ -119,7 +122,8 @@ def looked_at(name: str, form: str, frame: pd.DataFrame, wrong: Any, label: str 
             lines.append(cell_evidence(table, j, columns[j], of_column, as_expected[:, j], company[:, j], about))  # fmt: skip
             stated.append(stated_chance(about, len(scores)) > 0)
             least.append(least_chance(about, lines[-1], len(scores)))
-        taken.update(lines=lines, found=found, stated=stated, least=least, table=table)
+            habit.append(is_habit(lines[-1], len(scores)) & ~found[:, j])
+        taken.update(lines=lines, found=found, stated=stated, least=least, table=table, habit=habit)
         taken.update(columns=columns, at=at, usual=in_tail[:, :at] & ~found)
         return wrong_probability(scores, parts, columns, at, as_expected, findings, threads, in_tail=in_tail)  # fmt: skip
 
@@ -153,6 +157,7 @@ def looked_at(name: str, form: str, frame: pd.DataFrame, wrong: Any, label: str 
         "stated": np.concatenate(taken["stated"]),
         "least": np.concatenate(taken["least"]),
         "usual": taken["usual"].T.ravel(),
+        "habit": np.concatenate(taken["habit"]),
         "table": taken["table"]._replace(scores=None, found=None),
         "today": found._cells.probability[:, :at].T.ravel(),
     }
@@ -235,7 +240,8 @@ def chances(part: Any, model: HistGradientBoostingClassifier) -> Any:
     """The probability of every cell, as an inspection says it."""
     logit = model.decision_function(part["T"]) + SETTINGS["order"] * part["logit"]
     said = SETTINGS["most"] / (1 + np.exp(-logit))
-    return np.maximum(np.where(part["usual"], as_in_tail(said), said), part["least"])
+    said = np.where(part["usual"], as_in_tail(said), said)
+    return np.maximum(np.where(part["habit"], LEAST * said, said), part["least"])
 
 
 def label_chances(part: Any, model: HistGradientBoostingClassifier) -> Any:

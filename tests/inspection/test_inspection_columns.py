@@ -509,7 +509,12 @@ def test_where_nothing_tells_which_of_two_entries_is_wrong_the_chance_is_split()
     effect[::20] = (effect[::20] + 1) % 10  # a usual entry of other groups
     columns = {"group": [f"g{k}" for k in group], "effect": [f"e{k}" for k in effect]}
     found = all_of("rule", columns)
-    assert {one.columns[0] for one in found} == {"group", "effect"}
+    of_column = {one.columns[0]: one.text for one in found}
+    assert of_column.keys() == {"group", "effect"}
+    told = (
+        "40 entries of 'group' contradict 'effect' of other rows: check which of the two is wrong"
+    )
+    assert of_column["group"] == told
     for one in found:  # with no third column, either may be the wrong one
         assert one.rows.tolist() == list(range(0, 800, 20))
         assert 0.4 < one.chances.min() <= one.chances.max() < 0.6

@@ -343,6 +343,10 @@ def test_words_for_missing_and_bounds_are_shown_as_written_and_not_called_errors
     for name, one in zip(X, found._cells.columns, strict=True):  # what pandera would check
         tests = checks_of(one, one.written(), np.ones(300, dtype=bool))
         assert all(test(X[name]).all() for _, test in tests)
+    why = found.rank(X.size).set_index(["column", "row"])["reasons"]
+    assert why.loc[[*words]].str.startswith("counts as missing").all()
+    of_bounds = [one.text for one in found.findings if one.kind == "bounds"]
+    assert of_bounds and all("below, above or between numbers, such as" in one for one in of_bounds)
     (told,) = {one.text for one in found.findings if one.columns[0] in ("city", "town")}
     assert told.startswith("2 entries of 2 columns are '?'") and told.endswith("'city', 'town'")
 

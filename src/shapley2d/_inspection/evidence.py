@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shapley2d._inspection.columns.finding import SURE
+from shapley2d._inspection.columns.finding import HABIT, SURE
 from shapley2d._inspection.learned import LEARNED, SETTINGS, WEIGHTS
 from shapley2d._inspection.marginal import shape_of
 
@@ -252,6 +252,12 @@ def least_chance(
     chance = np.maximum(chance, np.where(sure, of_rules, 0.0))
     few_alike = (evidence["stray"] > 0) & (evidence["times"] <= np.log(SETTINGS["strays alike"]))
     return np.asarray(np.maximum(chance, SETTINGS["stray"] * few_alike))
+
+
+def is_habit(evidence: dict[str, NDArray[np.float64] | float], known: int) -> NDArray[np.bool_]:
+    """Which entries are texts among numbers of a shape that many rows have: house numbers, say."""
+    often = np.exp(evidence["times"]) > 2 + HABIT * known
+    return np.asarray((evidence["stray"] > 0) & often)
 
 
 def _surest(

@@ -16,11 +16,12 @@ import numpy as np
 
 from shapley2d._base.in_threads import map_in_threads
 from shapley2d._inspection.binning import FEWEST_ROWS
-from shapley2d._inspection.columns.finding import HABIT, LEAST, RARE, UNKNOWN
+from shapley2d._inspection.columns.finding import LEAST, RARE, UNKNOWN
 from shapley2d._inspection.evidence import (
     Scores,
     Tail,
     cell_evidence,
+    is_habit,
     label_evidence,
     least_chance,
     named_cells,
@@ -136,8 +137,7 @@ def wrong_probability(
         if in_tail is not None:
             usual = in_tail[:, j] & ~found[judged, j]
             said[usual] = as_in_tail(said[usual])
-        often = (of_cells["stray"] > 0) & (np.exp(of_cells["times"]) > 2 + HABIT * table.known)
-        said[(often & ~found[:, j])[judged]] *= LEAST
+        said[(is_habit(of_cells, table.known) & ~found[:, j])[judged]] *= LEAST
         logit[judged, j] = np.maximum(said, least_chance(about[j], of_cells, n)[judged])
     if label < len(columns):
         codes = columns[label].entries
