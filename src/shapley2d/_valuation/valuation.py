@@ -15,6 +15,7 @@ from shapley2d._valuation.plots import beeswarm, heatmap, waterfall
 from shapley2d._valuation.plots_of_columns import column_bars, entry_dots
 from shapley2d._valuation.report.write import open_report, write_report
 from shapley2d._valuation.storage import read_valuation, save_valuation
+from shapley2d._valuation.sum_by import sum_by
 from shapley2d._valuation.told import told, told_in_markdown
 from shapley2d._valuation.values import CellValues
 from shapley2d._valuation.what_if import what_if
@@ -160,6 +161,7 @@ class Valuation(CellValues):
         }
         return make_frame(columns, self._frame)
 
+    sum_by = sum_by
     explain_row = explain_row
     what_if = what_if
     compare = compare
