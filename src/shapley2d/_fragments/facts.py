@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from shapley2d._base.precision import interval_factor
-from shapley2d._base.words import counted
+from shapley2d._base.words import counted, format_seconds, printable
 from shapley2d._fragments.best_sets import best_for_cost, best_of_size, check_budget, read_costs
 from shapley2d._fragments.payments import UNTRUSTED, divide, payment_interval, units_of
 from shapley2d._tables.frames import make_frame
+from shapley2d._valuation.wording.sentences import score_words
+from shapley2d._valuation.wording.units import points_of
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
     from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._valuation.valuation import Valuation
+
+_SHOWN = 20  # contributors in print
 
 MOST_PATTERNS = 900
 """Different kinds of rows that a map can show."""
@@ -145,23 +149,36 @@ class Fragments:
 
         return make_receipt(valuation, path, **options)
 
-    def told(self, valuation: Valuation) -> list[str]:
-        """What the print of a valuation says of its contributors, in lines."""
-        ways = (
-            f"all {len(self.sets):,} sets of contributors"
-            if self.how == "all sets"
-            else f"{self.n_orders:,} random orders of contributors"
+    def lines(self, valuation: Valuation) -> list[str]:
+        """What Python prints: who is worth what, and how that was found."""
+        unit = points_of(valuation.info)
+        order = np.argsort(-valuation.row_values, kind="stable")[:_SHOWN].tolist()
+        values = [float(valuation.row_values[k]) for k in order]
+        reach = [float(interval_factor(self.dof) * valuation.row_stderr[k]) for k in order]
+        names = [printable(str(valuation.row_names[k])) for k in order]
+        width = max(map(len, names))
+        worth = zip(
+            names, unit.numbers(values, signed=True), unit.spreads(reach, values), strict=True
         )
-        labels = (
-            f"labels are held by {', '.join(self.labels)}, and valued too: who holds all of them "
-            "takes a large share"
-            if self.labels
-            else "labels are everybody's"
-        )
+        left = len(self.alone) - len(order)
+        labels = f"held by {', '.join(self.labels)}, and valued too" if self.labels else "everybody's"
         return [
-            f"{counted(self.n_valid, 'validation row')}, {ways}, {self.n_trained:,} trainings",
-            labels,
+            f"Valuation of {counted(len(self.alone), 'contributor')} of "
+            f"{self.n_rows:,} rows x {counted(len(self.columns), 'column')}",
+            f"  {score_words(valuation)}",
+            *(f"  {name:<{width}}  {number:>7} ± {half or 0} {unit.words}".rstrip()
+              for name, number, half in worth),
+            *([f"  and {left} more"] if left else []),
+            f"  labels   {labels}",
+            f"  took     {self.ways}, {self.n_trained:,} trainings, {format_seconds(self.seconds)}",
         ]
+
+    @property
+    def ways(self) -> str:
+        """Which sets of contributors were scored, in words."""
+        if self.how == "all sets":
+            return f"all {len(self.sets):,} sets of contributors"
+        return f"{self.n_orders:,} random orders of contributors"
 
     def to_record(self) -> dict[str, Any]:
         """All of it as JSON can hold it; arrays as their bytes."""

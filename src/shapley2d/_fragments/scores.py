@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.checks import check_choice
+from shapley2d._trees.scores import placements, row_scores
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
-    from shapley2d._base.arrays import Bools, Floats, Ints
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
@@ -62,10 +63,6 @@ SAYS = {
 MOST_LINES = 1000
 """Error lines of a score: beyond, validation rows share them, to bound the memory."""
 
-LEAST_PROBABILITY = 1e-4
-"""Below, the log loss counts as if it were this: a single row must not decide."""
-
-
 def score_name(scoring: str | None, task: str) -> str:
     """The score that is computed, by its name."""
     known = SCORES[task]
@@ -85,14 +82,13 @@ class Score:
     """The score of predictions for one validation table, less that of the labels alone."""
 
     name: str
-    y: Ints | Floats  # (T,): classes, -1 for one that training does not show; or numbers
+    y: Target  # of the validation rows
     weights: Floats  # (T,): they sum to 1, or in each class of an AUC to 1/2
     scales: Floats  # (T,): of a deviation in its error line
     strata: Ints  # (T,): the rows whose mean deviations are taken from
     lines: Ints  # (T,): the error line of every row
     n_lines: int
     prior: Floats  # (classes,) or (1,): what the labels alone predict
-    spread: float = 1.0  # the variance of the numbers
 
     @classmethod
     def of(
@@ -102,17 +98,15 @@ class Score:
         given = np.ones(valid.n_rows) if weights is None else weights
         if y.task == "regression":
             target = np.asarray(y_valid.codes, dtype=np.float64)
-            prior, strata = np.array([np.mean(y.codes)]), np.zeros(target.size, dtype=np.intp)
-            centre = np.average(target, weights=given)
-            spread = float(np.average((target - centre) ** 2, weights=given))
-            if spread == 0:
+            prior = np.array([np.mean(y.codes)])
+            if np.ptp(target[given > 0]) == 0:
                 raise InputError(
                     "R squared needs validation rows with different targets: pass more"
                 )
         else:
-            target, spread = np.asarray(y_valid.codes), 1.0
+            target = np.asarray(y_valid.codes)
             prior = np.bincount(y.codes, minlength=y.classes.size) / y.codes.size
-            strata = np.zeros(target.size, dtype=np.intp)
+        strata = np.zeros(target.size, dtype=np.intp)
         if name == "roc_auc":
             if y.classes.size != 2 or {*target.tolist()} != {0, 1}:
                 raise InputError(
@@ -128,26 +122,25 @@ class Score:
         lines[_content_order(valid, target)] = np.arange(target.size) % n_lines
         few = np.maximum(counts - 1, 1)[strata]
         return cls(
-            name, target, share / len(sums), share * np.sqrt(counts[strata] / few), strata, lines,
-            n_lines, prior, spread,
+            name, y_valid, share / len(sums), share * np.sqrt(counts[strata] / few), strata, lines,
+            n_lines, prior,
         )  # fmt: skip
 
     @property
     def baseline(self) -> float:
         """The score itself of what the labels alone predict."""
-        if self.name == "roc_auc":
-            return 0.5
-        if self.name == "r2":
-            return float(1 - self.weights @ (self.y - self.prior[0]) ** 2 / self.spread)
-        return float(self.weights @ self._of(np.repeat(self.prior[:, None], self.y.size, axis=1)))
+        return 0.5 if self.name == "roc_auc" else float(self.weights @ self._of(self._labels_alone))
+
+    @property
+    def _labels_alone(self) -> Floats:
+        return np.repeat(self.prior[:, None], self.strata.size, axis=1)
 
     def __call__(self, predictions: Floats | None) -> Floats:
         """The score less the baseline, then its error lines; zeros where nothing was learned."""
         found = np.zeros(1 + self.n_lines)
         if predictions is None:
             return found
-        labels_alone = np.broadcast_to(self.prior[:, None], predictions.shape)
-        each = self._of(predictions) - self._of(labels_alone)
+        each = self._of(predictions) - self._of(self._labels_alone)
         found[0] = self.weights @ each
         middle = np.bincount(self.strata, self.weights * each) / np.bincount(
             self.strata, self.weights
@@ -157,33 +150,9 @@ class Score:
 
     def _of(self, predictions: Floats) -> Floats:
         """The score of every validation row."""
-        if self.name == "r2":
-            return np.asarray(-((self.y - predictions[0]) ** 2) / self.spread)
         if self.name == "roc_auc":
-            return placements(predictions[1], self.y == 1)
-        if self.name == "accuracy":
-            best = predictions == predictions.max(axis=0)
-            predictions = best / best.sum(axis=0)
-        known = self.y >= 0
-        right = np.where(known, predictions[self.y * known, np.arange(self.y.size)], 0.0)
-        if self.name == "neg_log_loss":
-            return np.asarray(np.log(np.maximum(right, LEAST_PROBABILITY)))
-        return right
-
-
-def placements(scores: Floats, positive: Bools) -> Floats:
-    """The share of the other class that every row is ranked right against; ties count one half.
-
-    The mean over either class is the AUC; deviations within the classes give its variance
-    (DeLong, DeLong and Clarke-Pearson 1988).
-    """
-    from scipy.stats import rankdata
-
-    ranks, found = rankdata(scores), np.empty(scores.size)
-    n, m = int(positive.sum()), int((~positive).sum())
-    found[positive] = (ranks[positive] - rankdata(scores[positive])) / m
-    found[~positive] = 1 - (ranks[~positive] - rankdata(scores[~positive])) / n
-    return found
+            return placements(predictions[1], self.y.codes == 1)
+        return row_scores(predictions, self.y, self.name, weights=self.weights)
 
 
 def _content_order(valid: Table, target: Floats | Ints) -> Ints:
