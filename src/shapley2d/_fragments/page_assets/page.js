@@ -9,7 +9,7 @@ function highlight() {
     map.classList.toggle("dim", rank !== null);
     for (const cells of map.querySelectorAll(".cells")) cells.classList.toggle("on", cells.classList.contains(`o${rank}`));
   };
-  const buttons = [...document.querySelectorAll("#worth tbody .who")].map((head, rank) => {
+  const buttons = [...document.querySelectorAll("#worth tbody th")].map((head, rank) => {
     const button = make("button", { type: "button", className: "name" }, ...head.childNodes);
     button.setAttribute("aria-pressed", "false");
     head.append(button);
