@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from shapley2d._base.defaults import TOLERANCE
 from shapley2d._methods.method import PRECISE, Option
 from shapley2d._models.model_method import MODEL, PREPROCESS, ModelMethod
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Self
 
     from shapley2d._base.arrays import Ints
     from shapley2d._estimation.batches import Work
@@ -74,26 +74,23 @@ class MonteCarlo(ModelMethod):
 
     def solve(self, problem: Problem, run: Run) -> Estimate:
         """Monte Carlo values of a model's cells."""
-        from shapley2d._methods.identity import identity_of_sums
-        from shapley2d._models.training_time import check_cells
+        from shapley2d._models.training_time import check_time
 
-        parts = self.games(problem, run)
-        check_cells(parts.games, run, self.model)
+        if problem.grouped and self.truncation is not None:
+            raise InputError(
+                Setting("truncation"),
+                " does not go with groups, whose subsets are few: leave it out",
+            )
+        parts, run = self.games_and_run(problem, run)
+        check_time(parts.games, run, self.model)
         known = {
             "problem": problem,
             "model": self.model,
             "preprocess": self.preprocess,
             "truncation": self.truncation,
-            **identity_of_sums(run),
         }
         estimate = self.solve_games(parts.games, parts.rows, parts.n_rows, run, known)
         return estimate.noting(**parts.info)
-
-    def repeating(self, info: dict[str, Any]) -> Self:
-        """The method with as many permutations as a run had."""
-        if "n_permutations" not in info:
-            return self
-        return self.but(tolerance=0.0, max_permutations=info["n_permutations"])
 
     def solve_games(
         self,
@@ -115,7 +112,6 @@ class MonteCarlo(ModelMethod):
             n_jobs=run.n_jobs,
             progress=run.progress,
             title="Monte Carlo",
-            sums=run.sums,
             checkpoint=kept,
             cluster=run.cluster,
             limit=run.limit,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import numpy as np
@@ -19,7 +20,6 @@ from shapley2d._base.json_record import (
 from shapley2d._tables.frames import FRAME_KINDS
 from shapley2d._tables.table import Kind, Table
 from shapley2d._tables.texts.column import stored_column
-from shapley2d._valuation.kinds import class_of
 from shapley2d._valuation.sealed import read_sealed, write_sealed
 
 if TYPE_CHECKING:
@@ -32,11 +32,12 @@ if TYPE_CHECKING:
 _Values = TypeVar("_Values", bound="CellValues")
 _KEY = b"shapley2d"
 _MEASURED = dict.fromkeys(("tolerance", "seconds", "max_time"), Maybe(float))
-_WORDS = ("method", "call", "task", "kind", "splits")
-_COUNTS = ("n_valid", "n_valid_used", "folds", "folds_made", "n_utilities")
+_WORDS = ("method", "call", "task", "splits")
+_COUNTS = ("n_valid", "n_valid_used", "folds", "n_utilities")
 _INFO = {  # entries that reports and commands read
     **dict.fromkeys(_WORDS, Maybe(str)), **dict.fromkeys(_COUNTS, Maybe(int)),
-    "semivalue": Maybe(list), **dict.fromkeys(("about", "versions"), Maybe({str: str})),
+    "semivalue": Maybe(list), "players": Maybe((str, str)),
+    **dict.fromkeys(("about", "versions"), Maybe({str: str})),
     **_MEASURED, "settings": Maybe(_MEASURED), "planned_s": Maybe((float, float)),
 }  # fmt: skip
 _RECORD = {
@@ -78,19 +79,16 @@ def save_valuation(valuation: CellValues, path: str | os.PathLike[str]) -> None:
         "kinds": None if held is None else [column.kind for column in held],
         "notations": None if held is None else [column.from_text.notation for column in held],
         "info": valuation.info,
-        **valuation._more_record(),
+        "fragments": None if valuation._fragments is None else valuation._fragments.to_record(),
     }
     write_sealed(path, _KEY, record, valuation, valuation.column_names, columns)
 
 
-def read_valuation(path: str | os.PathLike[str], plain: type[_Values]) -> _Values:
-    """The valuation that a file holds: of the class ``plain``, or of one that a room above adds."""
+def read_valuation(path: str | os.PathLike[str], made_of: type[_Values]) -> _Values:
+    """The valuation that a file holds, of the class ``made_of``."""
 
     def make(record: dict[str, Any], cells: SealedCells) -> _Values:
-        made_of = class_of("cells" if record.get("blocks") is None else "blocks", plain)
-        fields = _fields(record, cells)
-        valuation: _Values = made_of(**fields, **made_of._more_fields(record, cells, fields))
-        return valuation
+        return made_of(**_fields(record, cells))
 
     found: _Values = read_sealed(path, _KEY, "a valuation", make)
     return found
@@ -115,6 +113,7 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
         "total_stderr": math.nan if (total := record.get("total_stderr")) is None else float(total),
         "_table": _table(record, cells),
         "_target": cells.texts("label")[:, 0] if cells.has("label") else None,
+        "_fragments": _contributors(record, n),
     }
     if fields["_frame"] not in FRAME_KINDS:
         raise ValueError("its kind of frame is not known")
@@ -139,6 +138,14 @@ def _table(record: dict[str, Any], cells: SealedCells) -> Table | None:
         for j in range(m)
     )
     return Table(columns, np.arange(n), texts, cells.lines)
+
+
+def _contributors(record: dict[str, Any], n: int) -> Any:
+    """What a valuation of fragments knows besides; its room lies above this one."""
+    if record.get("fragments") is None:
+        return None
+    home = import_module("shapley2d._fragments.facts")
+    return home.Fragments.of_record(record["fragments"], n)
 
 
 def _none_if_exact(errors: Floats) -> list[float] | None:

@@ -47,7 +47,6 @@ def check_outputs(
     report: Path | None,
     inputs: Sequence[str],
     checkpoint: Path | None = None,
-    receipt: Path | None = None,
 ) -> None:
     """Refuse files that cannot be written, or that would overwrite each other or an input."""
     if values is not None:
@@ -56,17 +55,12 @@ def check_outputs(
         check_file(values, "--output", inputs)
     if report is not None:
         check_report_path(report, inputs)
-    if receipt is not None:
-        if receipt.suffix.lower() != ".json":
-            raise InputError(f"--receipt {receipt}: the name must end in .json")
-        check_file(receipt, "--receipt", inputs)
     if checkpoint is not None:
         from shapley2d._estimation.checkpoint import check_place
 
         check_file(checkpoint, "--checkpoint", inputs)
         check_place(checkpoint)
-    named = [("--output", values), ("--report", report), ("--checkpoint", checkpoint)]
-    check_distinct([*named, ("--receipt", receipt)])
+    check_distinct([("--output", values), ("--report", report), ("--checkpoint", checkpoint)])
 
 
 def check_report_path(path: Path, inputs: Sequence[str], option: str = "--report") -> None:
