@@ -3,62 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from math import comb
-from typing import Any
 
 import numpy as np
 
 from shapley2d import Valuation
+from shapley2d._fragments.facts import FileDigest, Fragments
+from shapley2d._fragments.scores import SAYS
 
 MONEY = ("age", "capital_gain", "capital_loss")
 WORK = ("workclass", "occupation", "hours_per_week")
 PERSON = ("marital_status", "sex", "education_num")
 COLUMNS = sorted((*MONEY, *WORK, *PERSON))
 WORTH = dict(zip(COLUMNS, (30, 45, 15, 25, 14, 42, 20, 11, 1), strict=True))
-
-
-@dataclass(frozen=True)
-class FileDigest:
-    name: str
-    path: str
-    sha256: str
-
-
-@dataclass(frozen=True)
-class Fragments:
-    columns: list[str]
-    n_rows: int
-    cells: Any
-    patterns: Any
-    pattern_rows: Any
-    union: Any
-    overlap: Any
-    labels: tuple[str, ...]
-    target: str
-    score: str
-    baseline: float
-    n_valid: int
-    crossed: bool
-    alone: Any
-    alone_stderr: Any
-    without: Any
-    without_stderr: Any
-    covariance: Any
-    dof: float
-    rows_stderr: Any
-    orders_stderr: Any
-    sets: Any
-    set_scores: Any
-    set_stderr: Any
-    set_lost_stderr: Any
-    how: str
-    n_orders: int
-    n_trained: int
-    seconds: float
-    files: tuple[FileDigest, ...]
-    question: dict[str, Any]
-    by: str
 
 
 def five():
@@ -146,6 +103,9 @@ def made(parts, *, columns=COLUMNS, worth=WORTH, n=1000, n_valid=400, spread=1.5
             each[i] = share @ (scores[before + (1 << i)] - scores[before])
             by_columns[i] = share @ (covered[before + (1 << i)] - covered[before])
         sets, scores = sets[1:], scores[1:]
+        holding = held.any((1, 2))  # who holds nothing is in no set
+        known = ~sets[:, ~holding].any(1)
+        sets, scores = sets[known], scores[known]
         orders_stderr = np.zeros(k)
     else:
         how, n_orders = "orders", 40
@@ -197,26 +157,13 @@ def made(parts, *, columns=COLUMNS, worth=WORTH, n=1000, n_valid=400, spread=1.5
     }  # fmt: skip
     if scattered:  # more patterns than a map can show
         fields |= {"patterns": np.zeros((0, k, m), bool), "pattern_rows": np.zeros(0, int)}
-    found = Valuation(
+    return Valuation(
         table, np.full(table.shape, 0.001) if by == "column" else stderr[:, None],
         np.array(names, dtype=object), list(columns) if by == "column" else ["all columns"],
         row_stderr=stderr, total_stderr=float(error(total)), dof=n_valid - 1.0,
         info={"method": "boosting", "task": "classification", "date": "2026-05-01",
               "versions": {"shapley2d": "1.0"}, "n_valid": n_valid,
-              "call": "value_fragments(...)"},
+              "call": "value_fragments(...)", "score": SAYS[score]},
+        _fragments=Fragments(**fields),
     )  # fmt: skip
-    object.__setattr__(found, "_fragments", Fragments(**fields))
-    return found
 
-
-def paid(valuation, pot=100_000):
-    """Payments as the package divides: in proportion to values above 0."""
-    share = np.maximum(valuation.row_values, 0)
-    ends = np.round(np.cumsum(share) / share.sum() * pot, 2)
-    share = np.diff(ends, prepend=0.0)
-    lines = zip(valuation.row_names, valuation.row_values.tolist(), share.tolist(), strict=True)
-    return [
-        {"owner": name, "value": value, "amount": round(amount, 2),
-         "low": round(0.8 * amount, 2), "high": round(1.2 * amount, 2)}
-        for name, value, amount in lines
-    ]  # fmt: skip

@@ -63,7 +63,7 @@ def leaders(values: Floats, errors: Floats, factor: float) -> list[int]:
         variances = errors**2
         shared = np.where(np.arange(len(values)) == first, variances, 0.0)
     apart = np.sqrt(np.maximum(variances[first] + variances - 2 * shared, 0.0))
-    near = values[first] - values <= factor * apart
+    near = np.round(values[first] - values, 12) <= factor * apart
     return [int(i) for i in np.argsort(-values, kind="stable") if near[i]]
 
 
@@ -132,29 +132,27 @@ def _table(page: dict[str, Any]) -> str:
 
 
 def _best(page: dict[str, Any]) -> str:
-    best, enough, k, total = page["best"], page["enough"], page["k"], page["total"]
+    enough, k, total = page["enough"], page["k"], page["total"]
+    everybody = "both" if k == 2 else f"all {word(k)}"
     if total <= page["total_half"]:
-        return f"Not even all {word(k)} together clearly beat the baseline"
-    before = [one for one in best if one["size"] < enough["size"]]
+        return f"Not even {everybody} together clearly beat the baseline"
+    before = [one for one in page["best"] if one["size"] < enough["size"]]
     most = next((one for one in before if one["score"] >= 0.9 * total), None)
 
-    def who(one: dict[str, Any], *, first: bool = False) -> str:
-        names = [page["people"][i]["name"] for i in one["members"]]
-        return listed(names) if len(names) <= 3 else f"{word(len(names), first=first)} partners"
+    def who(one: dict[str, Any], verb: str, *, first: bool = False) -> str:
+        names = page["names_of"](one["members"])
+        several = f"{word(len(names), first=first)} partners"
+        return f"{listed(names) if len(names) <= 3 else several} {verb}{_s(names)}"
 
-    does = "does" if enough["size"] == 1 else "do"
+    does = who(enough, "do", first=True).replace(" dos", " does")
     if enough["size"] == k:
-        claim = f"Nobody can be left out: no set does as well as all {word(k)}"
+        claim = f"Nobody can be left out: no set does as well as {everybody}"
     elif enough["lost"] < -enough["half"]:
-        claim = f"{who(enough, first=True)} {does} better than all {word(k)}"
-    elif enough["lost"] <= 0:
-        claim = f"{who(enough, first=True)} {does} as well as all {word(k)}"
+        claim = f"{does} better than {everybody}"
     else:
-        claim = f"{who(enough, first=True)} {does} as well as all {word(k)}, within the error"
-    if most:
-        verb = "brings" if most["size"] == 1 else "bring"
-        claim += f"; {who(most)} {verb} {share(most['score'] / total)}"
-    return claim
+        claim = f"{does} as well as {everybody}"
+        claim += ", within the error" if enough["lost"] > 0 else ""
+    return f"{claim}; {who(most, 'bring')} {share(most['score'] / total)}" if most else claim
 
 
 def _pieces(page: dict[str, Any]) -> str:

@@ -11,15 +11,13 @@ import numpy as np
 from shapley2d._base import page as pages
 from shapley2d._base.page_data import script_json
 from shapley2d._base.precision import interval_factor
-from shapley2d._base.words import is_share
+from shapley2d._fragments.best_sets import best_of_size, read_costs
 from shapley2d._fragments.claims import claims, leaders, listed, share, word
 from shapley2d._fragments.map import draw_map
-from shapley2d._valuation.wording.units import Unit
+from shapley2d._valuation.wording.units import Score, Unit
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
-
     from shapley2d._base.arrays import Ints
     from shapley2d._valuation.valuation import Valuation
 
@@ -36,7 +34,7 @@ def write_page(
     pay: float | None = None,
     payments: Any = None,
     trusted: bool = False,
-    costs: Mapping[str, float] | None = None,
+    costs: Any = None,
 ) -> None:
     """Write the page, one file that asks the network for nothing, whole or not at all.
 
@@ -47,7 +45,7 @@ def write_page(
         payments = valuation.payments(pay, trusted=trusted)
     if payments is not None and not isinstance(payments, list):
         payments = nw.from_native(payments, eager_only=True).rows(named=True)
-    content = page_content(valuation, payments, costs or {})
+    content = page_content(valuation, payments, costs)
     pages.write_page(
         path,
         f"{_ASSETS}/page.html.jinja",
@@ -62,14 +60,14 @@ def write_page(
 
 
 def page_content(
-    valuation: Valuation, payments: list[dict[str, Any]] | None, costs: Mapping[str, float]
+    valuation: Valuation, payments: list[dict[str, Any]] | None, costs: Any
 ) -> dict[str, Any]:
     """What the template shows; contributors by worth, columns in the order of the map."""
     f, k, m = valuation._fragments, len(valuation.row_names), len(valuation._fragments.columns)
     order = np.argsort(-valuation.row_values, kind="stable")
     total, factor = valuation.total, interval_factor(f.dof)
-    in_points = f.score == "probability" or (is_share(f.score) and f.score != "r2")
-    unit = Unit(100.0, "points") if in_points else Unit()
+    score = Score.of(valuation.info) or Score(f.score)
+    unit = Unit(score.factor, "points" if score.per_cent else "")
     decimals = unit.decimals(valuation.row_values.tolist())
     decimals = 1 if decimals is None else decimals
 
@@ -87,13 +85,14 @@ def page_content(
         "several": float(f.overlap.sum()) / (f.n_rows * m),
         "total": total, "total_half": factor * valuation.total_stderr, "factor": factor,
         "shown": k if k <= _SHOWN + 5 else _SHOWN,
-        "num": num, "unit": unit, "share": share, "word": word, "listed": listed,
+        "num": num, "unit": unit, "score": score, "share": share, "word": word, "listed": listed,
         "points": lambda value: f"{num(value)} {unit.words}".rstrip(),
         "part": lambda value: f"{num(value)} of {num(total)} {unit.words}".rstrip(),
     }  # fmt: skip
     page["people"] = people = _people(valuation, page, columns)
     page["pot"] = None if payments is None else _pay(people, payments)
-    page["costs"] = [costs.get(one["name"], 0.0) for one in people] if costs else []
+    names = [str(name) for name in valuation.row_names]
+    page["costs"] = [] if costs is None else read_costs(costs, names)[order].tolist()
     page["names_of"] = lambda who, key="name": [people[i][key] for i in who]
     page["best"] = best = _best_sets(page)
     page["enough"] = next(one for one in best if one["lost"] <= one["half"])
@@ -150,21 +149,17 @@ def _pay(people: list[dict[str, Any]], payments: list[dict[str, Any]]) -> str:
 
 
 def _best_sets(page: dict[str, Any]) -> list[dict[str, Any]]:
-    """The best of the sets of every size that were scored."""
-    f, k = page["f"], page["k"]
-    place, sizes, best = np.argsort(page["order"]), f.sets.sum(axis=1), []
-    for size in range(1, k + 1):
-        of_size = np.flatnonzero(sizes == size)
-        if not of_size.size:
-            continue
-        b = of_size[f.set_scores[of_size].argmax()]
+    """The best of the sets of every size that were scored; the last one is all that hold cells."""
+    f, place, best = page["f"], np.argsort(page["order"]), []
+    for b in best_of_size(f.sets, f.set_scores).tolist():
         members = sorted(place[f.sets[b]].tolist())
         best.append({
-            "size": size, "members": members, "score": float(f.set_scores[b]),
-            "lost": page["total"] - float(f.set_scores[b]) if size < k else 0.0,
-            "half": page["factor"] * float(f.set_lost_stderr[b]) if size < k else 0.0,
+            "size": len(members), "members": members, "score": float(f.set_scores[b]),
+            "lost": round(page["total"] - float(f.set_scores[b]), 12),
+            "half": page["factor"] * float(f.set_lost_stderr[b]),
             "cost": sum(page["costs"][i] for i in members) if page["costs"] else None,
         })  # fmt: skip
+    best[-1] |= {"lost": 0.0, "half": 0.0}
     return best
 
 
@@ -175,15 +170,16 @@ def _all_sets(page: dict[str, Any], decimals: int) -> str:
     two bytes, half widths of the interval of what is lost in one.
     """
     f, k = page["f"], page["k"]
-    if k > _COLOURS or len(f.sets) != (1 << k) - 1:
+    bits = f.sets[:, page["order"]] @ (1 << np.arange(k))
+    holding = int(np.bitwise_or.reduce(bits))
+    if k > _COLOURS or len(f.sets) + 1 != 1 << holding.bit_count():
         return ""
-    at = f.sets[:, page["order"]] @ (1 << np.arange(k))
     record: dict[str, Any] = {"decimals": decimals, "costs": page["costs"], "unit": page["unit"].words}
-    for name, kind, most, numbers in (
-        ("scores", "<i2", 32767, f.set_scores), ("halves", "u1", 255, page["factor"] * f.set_lost_stderr)
-    ):  # fmt: skip
+    halves = page["factor"] * f.set_lost_stderr
+    for name, kind, most, numbers in (("scores", "<i2", 32767, f.set_scores), ("halves", "u1", 255, halves)):
         step = float(np.abs(numbers).max()) / most or 1.0
         coded = np.zeros(1 << k, kind)
-        coded[at] = np.round(numbers / step)
-        record |= {name: base64.b64encode(coded.tobytes()).decode(), f"{name}_step": step * page["unit"].factor}
+        coded[bits] = np.round(numbers / step)
+        every = coded[np.arange(1 << k) & holding]  # who holds nothing adds nothing
+        record |= {name: base64.b64encode(every.tobytes()).decode(), f"{name}_step": step * page["unit"].factor}
     return script_json(record)

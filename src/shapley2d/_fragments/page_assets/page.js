@@ -54,10 +54,26 @@ function trySets() {
   update();
 }
 
+/** Tables that are wider than the window can be scrolled with the keyboard. */
+function reachable() {
+  const watch = new ResizeObserver((seen) => {
+    for (const { target } of seen) {
+      const wide = target.scrollWidth > target.clientWidth;
+      const state = { tabindex: "0", role: "region", "aria-label": target.querySelector("caption").textContent };
+      for (const [name, value] of Object.entries(state)) {
+        if (wide) target.setAttribute(name, value);
+        else target.removeAttribute(name);
+      }
+    }
+  });
+  for (const box of document.querySelectorAll(".scroll")) watch.observe(box);
+}
+
 addEventListener("beforeprint", () => {
   for (const one of document.querySelectorAll("details")) one.open = true;
 });
 startPage(async () => {
   highlight();
   trySets();
+  reachable();
 });
