@@ -1,0 +1,188 @@
+"""Receipts: what contributors are worth and are paid, and the files that it follows from.
+
+A receipt is one JSON object. Its ``digest`` is the SHA-256 of its canonical form without ``digest``
+and ``signature``: JSON in ASCII without spaces, names in order. The signature is of the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from shapley2d._base.atomic_write import atomic_write
+from shapley2d._base.json_record import Maybe, check_form, real_number
+from shapley2d._base.limits import is_too_deep, read_record_file
+from shapley2d._base.words import printable
+from shapley2d._fragments.signature import sign
+from shapley2d.exceptions import InputError, Setting
+
+if TYPE_CHECKING:
+    import os
+
+    from shapley2d._valuation.valuation import Valuation
+
+FORMAT = "shapley2d receipt 3"
+"""Raise the number when older versions could not read what is written."""
+
+PACKAGES = ("shapley2d", "numpy", "numba")
+_MOST_BYTES = 2**24
+_DEPTH = 8
+_DIGEST = re.compile("[0-9a-f]{64}")
+_AMOUNT = Maybe(re.compile(r"\d{1,15}\.\d\d"))
+_FORM = {
+    "format": re.compile(FORMAT),
+    "made": {"date": str, "versions": dict.fromkeys(PACKAGES, re.compile(r"[\w.+!-]{1,40}"))},
+    "question": {
+        **dict.fromkeys(("y", "on", "groups", "valid_weight", "scoring"), Maybe(str)),
+        "by": re.compile("contributor|column"),
+        "disagree": re.compile("error|first|missing"),
+        "method": Maybe(str),
+        "task": re.compile("auto|classification|regression"),
+        "kinds": Maybe({str: re.compile("number|date|text")}),
+        "cv": Maybe(int),
+        "semivalue": str | list,
+        "random_state": int | None,
+    },
+    "contributors": [
+        {
+            "name": str, "file": str, "sha256": _DIGEST, "amount": _AMOUNT,
+            "value": object, "low": object, "high": object,
+        }
+    ],
+    "others": [{"name": str, "file": str, "sha256": _DIGEST}],
+    "score": str, "baseline": object, "total": object, "paid": _AMOUNT,
+    "digest": _DIGEST,
+    "signature": Maybe(
+        {"public_key": _DIGEST, "signature": re.compile("[0-9a-f]{128}")}
+    ),
+}  # fmt: skip
+
+
+def make_receipt(
+    valuation: Valuation,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    pay: Any = None,
+    trusted: bool = False,
+    key: str | os.PathLike[str] | None = None,
+) -> dict[str, Any]:
+    """The receipt of a valuation of fragments, see :meth:`shapley2d.Valuation.receipt`."""
+    facts, info = valuation._fragments, valuation.info
+    if info.get("time_up") or info.get("interrupted"):
+        raise InputError(
+            "the run ended early, so nobody could repeat it: run it again without ",
+            Setting("max_time"),
+            " or Ctrl-C",
+        )
+    names = [str(name) for name in valuation.row_names]
+    amounts: list[Any] = [None] * len(names)
+    if pay is not None:
+        paid = valuation.payments(pay, trusted=trusted)
+        amounts = [f"{amount:.2f}" for amount in paid["amount"]]
+    half = valuation._interval_factor * valuation.row_stderr
+    ends = zip(valuation.row_values - half, valuation.row_values + half, strict=True)
+    files = [{"name": f.name, "file": f.path, "sha256": f.sha256} for f in facts.files]
+    record = {
+        "format": FORMAT,
+        "made": {
+            "date": info["date"],
+            "versions": {name: info["versions"][name] for name in PACKAGES},
+        },
+        "question": facts.question,
+        "contributors": [
+            {**file, "value": value, "low": _finite(low), "high": _finite(high), "amount": amount}
+            for file, value, (low, high), amount in zip(
+                files[: len(names)], valuation.row_values.tolist(), ends, amounts, strict=True
+            )
+        ],
+        "others": files[len(names) :],
+        "score": facts.score,
+        "baseline": facts.baseline,
+        "total": valuation.total,
+        "paid": None if pay is None else f"{Decimal(str(pay)):.2f}",
+    }
+    body = signed_bytes(record)
+    signature = None if key is None else sign(body, key)
+    record |= {"digest": hashlib.sha256(body).hexdigest(), "signature": signature}
+    text = json.dumps(record, indent=1, allow_nan=False)
+    if path is not None:
+        with atomic_write(path, ".json") as temporary:
+            temporary.write_text(f"{text}\n", encoding="ascii")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def signed_bytes(record: dict[str, Any]) -> bytes:
+    """The canonical form of all that a receipt says."""
+    body = {name: part for name, part in record.items() if name not in ("digest", "signature")}
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return text.encode("ascii")
+
+
+def read_receipt(source: dict[str, Any] | str | os.PathLike[str]) -> dict[str, Any]:
+    """A receipt of the form above, whoever wrote it; anything else is refused in one line."""
+    given = isinstance(source, dict)
+    name = "the receipt" if given else str(source)
+    try:
+        data = json.dumps(source).encode() if given else read_record_file(source)
+        return _parse(data)
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(f"{name} is refused: {printable(str(error))}") from None
+    except Exception as error:  # noqa: BLE001  (whatever a file provokes is the file's fault)
+        raise InputError(f"{name} is refused: it is no receipt ({type(error).__name__})") from None
+
+
+def _parse(data: bytes) -> dict[str, Any]:
+    if len(data) > _MOST_BYTES:
+        raise ValueError(f"it has more than {_MOST_BYTES:,} bytes")
+    try:
+        text = data.decode()
+        deep = is_too_deep(text, _DEPTH)
+        record = None if deep else json.loads(text, object_pairs_hook=_once)
+        json.dumps(record, allow_nan=False)
+    except ValueError as error:
+        why = (
+            error if isinstance(error, _TwiceError) else "it is not JSON, or a number is not finite"
+        )
+        raise ValueError(why) from None
+    if deep:
+        raise ValueError("it is nested too deeply")
+    found = record.get("format") if isinstance(record, dict) else None
+    if found != FORMAT:
+        raise ValueError(f"its format is {found!r}, this version reads {FORMAT!r}")
+    check_form(record, _FORM, "it", exact=True)
+    names = [one["name"] for one in record["contributors"]]
+    if len({*names}) < len(names):
+        raise ValueError("a contributor occurs twice")
+    for number in numbers_in(record).values():
+        real_number(number, "a number in it", -math.inf)
+    return record
+
+
+def numbers_in(record: dict[str, Any]) -> dict[str, float]:
+    """The numbers of a receipt, by what they are; ends of intervals may be unknown."""
+    found = {name: record[name] for name in ("baseline", "total")}
+    for one in record["contributors"]:
+        found |= {f"{part} of {one['name']!r}": one[part] for part in ("value", "low", "high")}
+    return {name: number for name, number in found.items() if number is not None}
+
+
+class _TwiceError(ValueError):
+    """Readers would disagree about which of two entries of one name counts."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _TwiceError("an entry occurs twice")
+    return found
+
+
+def _finite(number: float) -> float | None:
+    return float(number) if math.isfinite(number) else None
