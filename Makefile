@@ -61,7 +61,7 @@ test-boosting: $(BOOSTING)/.ready
 
 # the oldest versions that pyproject.toml allows
 test-lowest: $(LOWEST)/.ready
-	$(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -W default tests/theory tests/tables tests/knn tests/forest tests/valuation tests/market tests/inspection
+	$(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -W default tests/theory tests/tables tests/knn tests/forest tests/valuation tests/inspection
 
 # compiles the CUDA sources by NVIDIA's own compiler (90 MB, no GPU or driver needed); skipped with a message if it cannot be installed
 test-nvrtc: $(READY)

@@ -1,4 +1,4 @@
-"""Which entries of a table are wrong, and what every cell and every owner is worth to a model.
+"""Which entries of a table are wrong, and what every cell is worth to a model.
 
 >>> import shapley2d
 >>> v = shapley2d.value_game(lambda S, F: S.sum() * F.sum(), n_rows=2, n_columns=3)
@@ -11,7 +11,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from shapley2d._valuation.kinds import HOMES as _FILES
 from shapley2d._version import __version__
 
 if TYPE_CHECKING:
@@ -24,12 +23,6 @@ if TYPE_CHECKING:
     from shapley2d._inspection.measure import measure_repair
     from shapley2d._inspection.repair_gain import RepairGain
     from shapley2d._knn.method import KNN
-    from shapley2d._market.audit import audit_owners
-    from shapley2d._market.audit_result import Audit
-    from shapley2d._market.block_valuation import BlockValuation
-    from shapley2d._market.blocks import value_blocks
-    from shapley2d._market.receipts.receipt import Receipt
-    from shapley2d._market.verify import verify_receipt
     from shapley2d._methods.method import Method, Option
     from shapley2d._models.exact import Exact
     from shapley2d._models.monte_carlo import MonteCarlo
@@ -43,8 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KNN",
-    "Audit",
-    "BlockValuation",
     "CellInspector",
     "CellValuer",
     "Comparison",
@@ -58,26 +49,20 @@ __all__ = [
     "MonteCarlo",
     "Option",
     "PredictionExplainer",
-    "Receipt",
     "RepairGain",
     "Valuation",
     "WhatIf",
     "__version__",
-    "audit_owners",
     "explain_prediction",
     "inspect_cells",
     "measure_repair",
-    "value_blocks",
     "value_cells",
     "value_game",
-    "verify_receipt",
 ]
 
 # numba, scikit-learn, pyarrow and plotting load when they are first needed, so that the import is
 # quick
 _HOMES = {
-    "Audit": "shapley2d._market.audit_result",
-    "BlockValuation": "shapley2d._market.block_valuation",
     "CellInspector": "shapley2d._inspection.inspector",
     "CellValuer": "shapley2d._valuation.estimator",
     "Comparison": "shapley2d._valuation.comparison",
@@ -92,21 +77,15 @@ _HOMES = {
     "MonteCarlo": "shapley2d._models.monte_carlo",
     "Option": "shapley2d._methods.method",
     "PredictionExplainer": "shapley2d._forest.explain",
-    "Receipt": "shapley2d._market.receipts.receipt",
     "RepairGain": "shapley2d._inspection.repair_gain",
     "Valuation": "shapley2d._valuation.valuation",
     "WhatIf": "shapley2d._valuation.what_if",
-    "audit_owners": "shapley2d._market.audit",
     "explain_prediction": "shapley2d._forest.explain",
     "inspect_cells": "shapley2d._inspection.inspect",
     "measure_repair": "shapley2d._inspection.measure",
-    "value_blocks": "shapley2d._market.blocks",
     "value_cells": "shapley2d._valuation.cells",
     "value_game": "shapley2d._valuation.value_game",
-    "verify_receipt": "shapley2d._market.verify",
 }
-# `Valuation.load` finds the class of a file of blocks here
-_FILES["blocks"] = (_HOMES["BlockValuation"], "BlockValuation")
 
 
 def __getattr__(name: str) -> Any:

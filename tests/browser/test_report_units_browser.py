@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from shapley2d._market.block_valuation import BlockValuation
 
 from made_valuations import made
 from shapley2d import MonteCarlo, value_blocks
 from shapley2d._base.words import typeset
-from shapley2d._market.block_valuation import BlockValuation
 from shapley2d._valuation.wording.sentences import rare_words, score_words
 from shapley2d._valuation.wording.units import Units
 

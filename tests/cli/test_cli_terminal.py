@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from shapley2d._market.block_valuation import BlockValuation
 
 from command_line import errors, run
 from shapley2d._base.words import printable
-from shapley2d._market.block_valuation import BlockValuation
 from shapley2d._valuation.valuation import Valuation
 from shapley2d.cli import main
 from shapley2d.cli.writing.outputs import harmless

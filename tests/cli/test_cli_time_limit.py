@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from shapley2d._market import audit
 
 from command_line import run
 from shapley2d import value_cells
 from shapley2d._base.time_limit import parse_time
-from shapley2d._market import audit
 from shapley2d._valuation.wording.certainty import (
     n_known_ranks,
     n_known_signs,

@@ -13,6 +13,7 @@ import time
 
 import numpy as np
 import pytest
+from shapley2d._market.block_game import MAX_AUTO_UTILITIES
 from sklearn.datasets import load_wine
 from sklearn.metrics import accuracy_score, make_scorer, zero_one_loss
 from sklearn.naive_bayes import GaussianNB
@@ -21,7 +22,6 @@ from sklearn.tree import DecisionTreeClassifier
 from shapley2d import CellValuer, MonteCarlo, value_blocks, value_cells, value_game
 from shapley2d._estimation import checkpoint
 from shapley2d._estimation.fingerprint import describe
-from shapley2d._market.block_game import MAX_AUTO_UTILITIES
 from shapley2d.exceptions import CheckpointWarning, InputError, PrecisionWarning, UtilityError
 from tests.comparing import same_bits
 

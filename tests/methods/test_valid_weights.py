@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from shapley2d._market.block_game import MAX_AUTO_UTILITIES
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, make_scorer, max_error
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from shapley2d import KNN, CellValuer, Exact, InputError, MonteCarlo, value_blocks, value_cells
-from shapley2d._market.block_game import MAX_AUTO_UTILITIES
 
 from oracles import brute_force, knn_utility
 

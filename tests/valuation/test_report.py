@@ -8,10 +8,10 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from shapley2d._market.block_valuation import BlockValuation
 
 from made_valuations import made
 from report_page import html_of
-from shapley2d._market.block_valuation import BlockValuation
 from shapley2d._valuation.report.summary import typical_numbers, typical_texts
 from shapley2d._valuation.valuation import Valuation
 from shapley2d.exceptions import InputError

@@ -16,8 +16,5 @@ FOLDS = 5
 SEMIVALUE: Final = "shapley"
 """How subsets of different sizes are weighted."""
 
-CLUSTERS = 40
-"""Number of clusters of similar rows, where there are enough rows and time."""
-
 MIN_COALITIONS = 8
 """Fewest column subsets of an estimate: no columns, all columns and three complementary pairs."""

@@ -31,7 +31,7 @@ _NAMES = {
 _ASSETS = "_base/page_assets"  # what all pages share: frame, style, helpers
 # entries of a record that pages show in places of their own
 _ELSEWHERE = (
-    "versions", "settings", "about", "call", "audit", "date",
+    "versions", "settings", "about", "call", "date",
     "digests", "asked", "score",
     "baseline", "baseline_utility", "utility_all", "look", "alone", "without", "pooled",
 )  # fmt: skip

@@ -45,15 +45,6 @@ def without_rounding(stderr: Floats, values: Floats | float) -> Floats:
     return stderr if not (stderr < least).any() else np.where(stderr < least, 0.0, stderr)
 
 
-def joint_without_rounding(covariance: Floats, values: Floats | float) -> Floats:
-    """The covariance of errors, with 0 for those that are rounding alone."""
-    import numpy as np
-
-    least = ROUNDING * float(np.abs(values).max(initial=0.0))
-    none = np.diag(covariance) < least**2
-    return np.where(none[:, None] | none[None, :], 0.0, covariance) if none.any() else covariance
-
-
 _UNSEEN = 4  # parts that count as seen in every variance
 
 
@@ -77,15 +68,6 @@ def with_unseen(squares: NDArray[_Float], count: int, *, alike: bool = True) -> 
         # in a column where nothing has varied yet, that of all cells
         usual = np.where(usual > 0, usual, squares.mean())
     more: NDArray[_Float] = squares + usual * (_UNSEEN / max(count, 1))
-    return more
-
-
-def joint_with_unseen(products: NDArray[_Float], count: int) -> NDArray[_Float]:
-    """The same for products of deviations, whose squares are on the diagonal."""
-    import numpy as np
-
-    own = np.diag(products)
-    more: NDArray[_Float] = products + np.diag(with_unseen(own, count, alike=False) - own)
     return more
 
 

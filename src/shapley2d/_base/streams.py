@@ -9,15 +9,11 @@ stream              key                used for
 =================== ================== =============================================================
 draw                (number)           row and column orders of one draw
 validation chunks   (0)                order of validation rows, exact KNN
-validation groups   (3, split)         groups of validation rows that are left out in turn
 chunk pairs         (7, number)        column subsets of one chunk of validation rows of KNN
 path orders         (8, round, split,  order of the columns on the path of every deep leaf of a tree
                     tree)
 copies              ("copies")         rows that near copies and same columns are looked for by
 inspection bags     ("bags")           rows that the trees of an inspection learn from
-audit               ("audit", owner)   rows of an owner's shells, and noise, in an audit
-sellers             ("sellers",        random sets of rows and forests of the look at an owner
-                    owner)
 inspection trees    ("trees", column)  columns and random targets of the forest of one column, by
                                        its place in the table's own order
 folds               no key             rows of the folds, whose own seeds are spawned from it
@@ -31,11 +27,8 @@ import numpy as np
 _KEYS: dict[str, tuple[int, ...]] = {
     "draw": (),
     "validation chunks": (0,),
-    "validation groups": (3,),
     "chunk pairs": (7,),
     "path orders": (8,),
-    "audit": (int.from_bytes(b"audit"),),
-    "sellers": (int.from_bytes(b"sellers"),),
     "copies": (int.from_bytes(b"copies"),),
     "inspection bags": (int.from_bytes(b"bags"),),
     "inspection trees": (int.from_bytes(b"trees"),),

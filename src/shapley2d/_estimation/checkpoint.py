@@ -103,7 +103,7 @@ class Checkpoint:
         if max_bytes is None:
             n, m = shape or (0, 0)
             max_bytes = 16 * (n * m + n + m)  # a mean and a variance
-        self._max_bytes = max_bytes + FREE_BYTES  # the record, names, joint errors of owners
+        self._max_bytes = max_bytes + FREE_BYTES  # the record and names
         self._unit = unit
         self._next = time.monotonic() + EVERY_S
         self.write_s = 0.0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.precision import ROUNDING, joint_without_rounding, without_rounding
+from shapley2d._base.precision import ROUNDING, without_rounding
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ class Estimate:
     total_stderr : float
         Standard error of the sum of all values; nan where a method does not know it, and a result
         has its upper bound then.
-    covariance : ndarray or None
-        The covariance of the sums that were asked for.
     dof : float
         Degrees of freedom of the standard errors; infinite where values are exact.
     held : object
@@ -53,7 +51,6 @@ class Estimate:
     info: dict[str, Any] = field(default_factory=dict)
     history: list[tuple[int, float]] = field(default_factory=list)
     total_stderr: float = math.nan
-    covariance: NDArray[np.float64] | None = None
     dof: float = math.inf
     held: Any = None
 
@@ -71,8 +68,6 @@ class Estimate:
             setattr(self, name, without_rounding(getattr(self, name), sums))
         if self.total_stderr < ROUNDING * np.abs(self.values).sum():
             self.total_stderr = 0.0
-        if self.covariance is not None:
-            self.covariance = joint_without_rounding(self.covariance, np.abs(self.values).sum())
 
     @classmethod
     def exact(cls, values: NDArray[np.float64], **info: Any) -> Estimate:

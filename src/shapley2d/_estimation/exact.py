@@ -16,8 +16,7 @@ from shapley2d._base.progress import reporting
 from shapley2d._estimation.rounds import WholeSum, add_rounds
 from shapley2d._estimation.workers import ordered_results
 from shapley2d._theory.coalitions import MaskCoalitions
-from shapley2d._theory.designs import AxisDesign, combine_axes, side_by_side
-from shapley2d._theory.game import count_replicates, first_utility
+from shapley2d._theory.designs import AxisDesign, combine_axes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,8 +62,8 @@ class DesignBlocks:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The shape of the values, with all replicates."""
-        return self.rows.n_players, self.columns.n_players * count_replicates(self.game)
+        """The shape of the values."""
+        return self.rows.n_players, self.columns.n_players
 
     @property
     def _length(self) -> int:
@@ -85,7 +84,7 @@ class DesignBlocks:
             by_column = self.columns.combine(
                 np.ascontiguousarray(utilities.swapaxes(0, 1)), start
             ).swapaxes(0, 1)
-            return side_by_side(self.rows.combine(by_column))
+            return self.rows.combine(by_column)
         utilities = self.game.utilities(
             self.rows.coalitions.slice(start, stop), self.columns.coalitions
         )
@@ -184,5 +183,5 @@ def gain_of_all(games: Sequence[Game]) -> float:
             MaskCoalitions(np.repeat([[False], [True]], size, axis=1))
             for size in (game.n_rows, game.n_columns)
         )
-        gains.append(first_utility(np.diff(np.diff(game.utilities(rows, columns), axis=0), axis=1)))
+        gains.append(np.diff(np.diff(game.utilities(rows, columns), axis=0), axis=1).item())
     return float(np.mean(gains))

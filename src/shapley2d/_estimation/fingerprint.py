@@ -17,7 +17,6 @@ import numpy as np
 from shapley2d._base.json_record import fits_float
 from shapley2d._base.words import counted
 from shapley2d._theory.coalitions import MaskCoalitions
-from shapley2d._theory.game import first_utility
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -49,8 +48,7 @@ def fingerprint_games(games: Sequence[Game]) -> dict[str, Any]:
                 random.permutation(n)[None] < size for n, size in zip(whole, sizes, strict=True)
             ]
             found = [
-                first_utility(game.utilities(*map(MaskCoalitions, masks)))
-                for _ in range(2 if k < 2 else 1)
+                game.utilities(*map(MaskCoalitions, masks)).item() for _ in range(2 if k < 2 else 1)
             ]
             if not _same_utility(found[0], found[-1]):
                 raise InputError(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.in_threads import map_in_threads
-from shapley2d._base.precision import LEVEL, convergence_ratio, joint_with_unseen, with_unseen
+from shapley2d._base.precision import LEVEL, convergence_ratio, with_unseen
 from shapley2d._base.progress import reporting
 from shapley2d._base.words import counted
 from shapley2d._estimation.estimate import Estimate
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from shapley2d._base.time_limit import TimeLimit
     from shapley2d._estimation.batches import Work
     from shapley2d._estimation.checkpoint import Checkpoint, Saved
-    from shapley2d._theory.sums import BlockSums
 
 MIN_DRAWS = 10
 """Fewer draws give no standard error that can be trusted."""
@@ -43,7 +42,6 @@ def monte_carlo(
     n_jobs: int | None = None,
     progress: Any = False,
     title: str = "valuing",
-    sums: BlockSums | None = None,
     checkpoint: Checkpoint | None = None,
     cluster: Any = None,
     unit: str = "permutation",
@@ -68,7 +66,7 @@ def monte_carlo(
     a limit (``time_up``). It has a ``caveat`` where all draws were equal, and where one of them
     dominates; ``largest_share`` is then its share of the variation.
     """
-    state = MonteCarloState(Moments(sums), tolerance, max_draws, unit)
+    state = MonteCarloState(Moments(), tolerance, max_draws, unit)
     if checkpoint is not None:
         checkpoint.load(lambda saved: state.restore(saved, checkpoint.shape))
     resumed = state.count
@@ -162,15 +160,12 @@ class MonteCarloState:
             info,
             history,
             float(moments.stderr("total")[0]),
-            moments.covariance(),
             dof=moments.dof,
         )
 
 
 class Moments:
     """Running mean and squared deviations (Welford) of the cells and of their row and column sums.
-
-    ``sums``: further sums of the cells, whose covariance is kept too.
 
     >>> moments = Moments()
     >>> for draw in ([[0.0, 2.0]], [[2.0, 2.0]]):
@@ -179,11 +174,8 @@ class Moments:
     (array([[1., 2.]]), array([[1.732, 1.   ]]))
     """
 
-    def __init__(self, sums: BlockSums | None = None) -> None:
-        self._sums = sums
-        size = 0 if sums is None else len(sums)
-        nothing = {"sums_mean": np.zeros(size), "products": np.zeros((size, size))}
-        self.count, self._arrays = 0, nothing | {"largest": np.zeros(1)}
+    def __init__(self) -> None:
+        self.count, self._arrays = 0, {"largest": np.zeros(1)}
 
     def add(self, values: Floats) -> None:
         """Add one draw."""
@@ -200,11 +192,6 @@ class Moments:
             arrays[f"{name}_squares"] += off
             if name == "cells":
                 arrays["largest"] = np.maximum(arrays["largest"], off.sum())
-        if self._sums is not None:
-            further = self._sums.of(values)
-            apart = further - arrays["sums_mean"]
-            arrays["sums_mean"] += apart / count
-            arrays["products"] += np.outer(apart, further - arrays["sums_mean"])
         self.count = count
 
     def mean(self) -> Floats:
@@ -271,19 +258,6 @@ class Moments:
             return float(1.0 - (1.0 - LEVEL) ** (1.0 / self.count))
         return convergence_ratio(self.mean(), self.stderr(), self.dof if dof is None else dof)
 
-    def covariance(self) -> Floats | None:
-        """The covariance of the further sums."""
-        if self._sums is None:
-            return None
-        if self.count < 2:
-            return np.diag(np.full(len(self._sums), np.inf))
-        products = self._arrays["products"]
-        both = products + products.T  # equal except for rounding
-        more = joint_with_unseen(both, self.count)
-        whole = np.ptp(self._sums.weights, axis=(1, 2)) == 0  # all orders have the same total
-        more[whole, whole] = both[whole, whole]
-        return more / (2 * self.count * (self.count - 1))
-
     def arrays(self) -> dict[str, Floats]:
         """The state as named arrays, which a checkpoint saves and :meth:`restore` takes."""
         return dict(self._arrays)
@@ -294,14 +268,7 @@ class Moments:
         if cells is None or cells.ndim != 2 or not cells.size:
             raise ValueError("it has no values")
         n, m = cells.shape if shape is None else shape
-        if self._sums is not None and self._sums.shape != (n, m):
-            raise ValueError(f"its values have the shape {(n, m)}, which does not fit")
-        k = self._arrays["sums_mean"].size
-        shapes: dict[str, tuple[int, ...]] = {
-            "sums_mean": (k,),
-            "products": (k, k),
-            "largest": (1,),
-        }
+        shapes: dict[str, tuple[int, ...]] = {"largest": (1,)}
         for part, of_part in zip(_PARTS, ((n, m), (n,), (m,), (1,)), strict=True):
             shapes |= {f"{part}_mean": of_part, f"{part}_squares": of_part}
         saved.check_arrays(shapes)

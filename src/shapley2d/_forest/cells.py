@@ -32,7 +32,7 @@ from shapley2d._forest.library import has_text
 from shapley2d._forest.own_score import check_scoring, facts_of_models, facts_of_score, hold_models
 from shapley2d._knn.votes import varies
 from shapley2d._methods.baseline import LABELS_ALONE, MEAN_OF_ALL, warn_of_perfect_zero
-from shapley2d._methods.identity import checkpoint_of, identity_of_sums
+from shapley2d._methods.identity import checkpoint_of
 from shapley2d._models.fitting import last_step
 from shapley2d._tables.problem import weigh_problem
 from shapley2d.exceptions import Place, Setting
@@ -61,7 +61,6 @@ def forest_cells(method: Any, problem: Problem, run: Run) -> Estimate:
         monte_carlo,
         tolerance=tolerance,
         progress=run.progress,
-        sums=run.sums,
         cluster=run.cluster,
         n_threads=n_threads,
         limit=run.limit,
@@ -225,7 +224,6 @@ def _checkpoint(problem: Problem, run: Run, *, trees: str) -> Checkpoint | None:
         problem=problem,
         unit="trees",
         trees=trees,
-        **identity_of_sums(run),
     )
 
 

@@ -10,8 +10,6 @@ from shapley2d._methods.method import PRECISE, Method, Option
 from shapley2d._models.by_name import MODELS, check_model
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
@@ -62,7 +60,6 @@ class Forest(Method):
         "what it adds, on average over all ways to build up the table, to the predictions in the "
         "leaves; what its row does to the splits is not valued"
     )
-    averages: ClassVar[bool] = True
 
     model: Annotated[
         Any,
@@ -120,10 +117,3 @@ class Forest(Method):
             return super().__repr__()
         rest = repr(self.but(model=None)).removeprefix("Forest(")
         return f"Forest(model=model{', ' if rest != ')' else ''}{rest}"
-
-    def repeating(self, info: dict[str, Any]) -> Self:
-        """The method with as many trees and rounds as a run had."""
-        if "n_trees" not in info:
-            return self
-        rounds = {"max_rounds": info["n_rounds"]} if "n_rounds" in info else {}
-        return self.but(tolerance=0.0, max_trees=info["n_trees"], **rounds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from shapley2d._base.defaults import MIN_COALITIONS, N_NEIGHBORS, TOLERANCE
@@ -14,8 +14,6 @@ from shapley2d._methods.score_facts import CLOSED_SCORES, score_facts
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from shapley2d._base.time_limit import TimeLimit
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._knn.utility_game import KnnGame
@@ -76,7 +74,6 @@ class KNN(Method):
     name: ClassVar[str] = "knn"
     summary: ClassVar[str] = "nearest neighbours, trains no model"
     how: ClassVar[str] = "the {n_neighbors} nearest neighbours"
-    averages: ClassVar[bool] = True
 
     n_neighbors: Annotated[int, Option("number of neighbours that vote", short="-k")] = N_NEIGHBORS
     metric: Annotated[
@@ -141,23 +138,18 @@ class KNN(Method):
             _warn_of_few_rows(problem, self.n_neighbors)
         n_columns = problem.table.n_columns
         kept = np.arange(n_columns) if from_zero else varying_columns(problem.table)
-        part, own = problem, run
-        if kept.size < n_columns:
-            part = take_columns(problem, kept)
-            if run.sums is not None:
-                beside = np.arange(n_columns, run.sums.columns.size)  # the label
-                own = replace(run, sums=run.sums.take_columns(np.append(kept, beside)))
+        part = take_columns(problem, kept) if kept.size < n_columns else problem
         plan = SubsetPlan(self.subsets, self.n_subsets, self.tolerance, part)
         plan.check(kept.size)
         for attempt in devices(self._device(run), plan.work()):
             with attempt as device:
                 found = KnnRun(
                     part,
-                    own,
+                    run,
                     plan,
                     n_neighbors=self.n_neighbors,
                     metric=self.metric,
-                    valid_rows=self._valid_rows(problem, run),
+                    valid_rows=self._valid_rows(problem),
                     device=device,
                 ).value()
                 found = with_zeros(found, kept, n_columns)
@@ -227,18 +219,12 @@ class KNN(Method):
             words["total"] = "as all rows are always neighbours and no column matters"
         return words
 
-    def repeating(self, info: dict[str, Any]) -> Self:
-        """The method with as many column subsets as a run had."""
-        if info.get("subsets") == "sampled":
-            return self.but(subsets="sampled", n_subsets=info["n_subsets"])
-        return self.but(subsets=info.get("subsets", self.subsets))
-
-    def _valid_rows(self, problem: Problem, run: Run) -> str:
-        """By default all rows of a table, and a sample of many folds' rows, except for owners."""
+    def _valid_rows(self, problem: Problem) -> str:
+        """By default all rows of a table, and a sample of many folds' rows."""
         if self.valid_rows is not None:
             return self.valid_rows
         crossed = any(split.valid_rows is not None for split in problem.splits)
-        many = crossed and problem.table.n_rows > CROSSED_ROWS and run.sums is None
+        many = crossed and problem.table.n_rows > CROSSED_ROWS
         return "auto" if many else "all"
 
     def _device(self, run: Run) -> str:

@@ -27,7 +27,7 @@ from shapley2d._knn.processor import row_values
 from shapley2d._knn.strata import make_strata, what_rows_change
 from shapley2d._knn.subset_plan import MAX_ALL_COLUMNS, MOST_SUBSETS
 from shapley2d._knn.sums import TableSums
-from shapley2d._methods.identity import checkpoint_of, identity_of_sums
+from shapley2d._methods.identity import checkpoint_of
 from shapley2d._tables.per_row import weighted_mean
 from shapley2d._theory.semivalues import marginal_weights
 from shapley2d.exceptions import InputError, PrecisionWarning, Setting
@@ -152,7 +152,6 @@ class KnnRun:
             unit="pieces of work",
             valid_rows=self.valid_rows,
             **self.facts,
-            **identity_of_sums(run),
         )
 
     def empty_sums(self) -> TableSums:
@@ -161,7 +160,6 @@ class KnnRun:
             self.strata,
             [split.rows for split in self.problem.splits],
             (self.problem.table.n_rows, len(self.lines)),
-            self.run.sums,
         )
 
     def label_constant(self) -> Floats | float:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.in_threads import map_columns
-from shapley2d._base.precision import interval_factor, joint_with_unseen, with_unseen
+from shapley2d._base.precision import interval_factor, with_unseen
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.rounds import LEAST_PIECES
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from shapley2d._base.arrays import Floats, Ints
     from shapley2d._knn.pieces import PieceResult
     from shapley2d._knn.strata import Stratum
-    from shapley2d._theory.sums import BlockSums
 
 
 class StratumSums:
@@ -35,13 +34,11 @@ class StratumSums:
 
     ``n_valid``: number of its validation rows.
     ``shape``: rows and lines: the columns, and the label where it is one.
-    ``blocks``: further sums of the cells, whose joint errors are kept too.
     """
 
-    def __init__(self, n_valid: int, shape: tuple[int, int], blocks: BlockSums | None) -> None:
+    def __init__(self, n_valid: int, shape: tuple[int, int]) -> None:
         n, m = shape
-        self._n_valid, self._blocks = n_valid, blocks
-        count = 0 if blocks is None else len(blocks)
+        self._n_valid = n_valid
         # One line per column. Variances are in single precision, which is far finer than they are
         # known, and in a unit whose square it can hold. ``between`` sums squared differences from
         # the mean, ``within`` the squared errors by subsets.
@@ -52,9 +49,6 @@ class StratumSums:
             "rows": np.zeros((3, n)),
             "columns": np.zeros((3, m)),
             "total": np.zeros((3, 1)),
-            "blocks": np.zeros(count),
-            "blocks_between": np.zeros((count, count)),
-            "blocks_within": np.zeros((count, count)),
             # validation rows, pieces, the unit of values, fourth powers of errors in it
             "counts": np.zeros(4),
         }
@@ -111,18 +105,6 @@ class StratumSums:
         arrays["rows"][2] += size**2 * np.square(result.errors.sum(axis=1)).sum(axis=0)
         arrays["columns"][2] += size**2 * np.array([of_column for of_column, _ in found])
         arrays["total"][2] += size**2 * np.square(result.errors.sum(axis=(1, 2))).sum()
-        if self._blocks is not None:
-            self._add_blocks(self._blocks, result, jump)
-
-    def _add_blocks(self, blocks: BlockSums, result: PieceResult, jump: float) -> None:
-        arrays, size = self.arrays, result.n_valid
-        seen = arrays["counts"][0]
-        off = blocks.of(result.values.T) - arrays["blocks"]
-        arrays["blocks"] += size / seen * off
-        arrays["blocks_between"] += jump * np.outer(off, off)
-        for line in result.errors:
-            of_sums = blocks.of(line.T)
-            arrays["blocks_within"] += size**2 * np.outer(of_sums, of_sums)
 
     def mean(self) -> Floats:
         """The values: means over the pieces."""
@@ -143,19 +125,11 @@ class StratumSums:
             more = between + (with_unseen(columns, self.pieces, alike=False) - columns).sum()
         return self._mixed(more, within)
 
-    def covariance(self) -> Floats:
-        """Covariance of the errors of the further sums."""
-        between = joint_with_unseen(self.arrays["blocks_between"], self.pieces)
-        return self._mixed(between, self.arrays["blocks_within"])
-
     def mean_variances(self, part: str) -> list[tuple[float, float]]:
         """Mean variances, by validation rows and by subsets, with their degrees of freedom."""
         arrays = self.arrays
-        found = {
-            "values": (arrays["between"], arrays["within"]),
-            "blocks": (np.diag(arrays["blocks_between"]), np.diag(arrays["blocks_within"])),
-        }
-        between, within = found[part] if part in found else arrays[part][1:]
+        of_values = (arrays["between"], arrays["within"])
+        between, within = of_values if part == "values" else arrays[part][1:]
         square = arrays["counts"][2] ** 2 if part == "values" else 1.0
         factors = self._factors()
         return [
@@ -221,7 +195,6 @@ class TableSums:
 
     ``rows``: the rows of the table that are in each split; a row has 0 in the others.
     ``shape``: of the values.
-    ``blocks``: further sums of the cells, whose joint errors are wanted.
     """
 
     def __init__(
@@ -229,17 +202,10 @@ class TableSums:
         kinds: Sequence[Stratum],
         rows: Sequence[Ints],
         shape: tuple[int, int],
-        blocks: BlockSums | None,
     ) -> None:
         self._kinds, self._rows, self._shape = kinds, rows, shape
-        self._with_blocks = blocks is not None
         self.strata = [
-            StratumSums(
-                kind.rows.size,
-                (rows[kind.split].size, shape[1]),
-                None if blocks is None else blocks.take_rows(rows[kind.split]),
-            )
-            for kind in kinds
+            StratumSums(kind.rows.size, (rows[kind.split].size, shape[1])) for kind in kinds
         ]
 
     @property
@@ -316,12 +282,8 @@ class TableSums:
 
     def estimate(self) -> Estimate:
         """The values of the table with their errors: the mean over strata and splits."""
-        n, dof, covariance = self._shape[0], self.dof("values"), None
+        n, dof = self._shape[0], self.dof("values")
         shares = [kind.share / len(self._rows) for kind in self._kinds]
-        if self._with_blocks:
-            parts = zip(self.strata, shares, strict=True)
-            covariance = np.sum([share**2 * one.covariance() for one, share in parts], axis=0)
-            covariance *= self._wider("blocks", dof) ** 2
         values, variance = np.zeros(self._shape), np.zeros(self._shape)
         row_variance, column_variance, total_variance = np.zeros(n), np.zeros(self._shape[1]), 0.0
         for one, kind, share in zip(self.strata, self._kinds, shares, strict=True):
@@ -338,6 +300,5 @@ class TableSums:
             np.sqrt(row_variance) * self._wider("rows", dof),
             np.sqrt(column_variance) * self._wider("columns", dof),
             total_stderr=math.sqrt(total_variance) * self._wider("total", dof),
-            covariance=covariance,
             dof=dof,
         )

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._estimation.fingerprint import describe, fingerprint_games, hash_parts
-from shapley2d._theory.game import count_replicates
 from shapley2d._version import __version__
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ def open_checkpoint(
         run,
         fingerprint_games(games),
         method=method,
-        shape=(n_rows, games[0].n_columns * count_replicates(games[0])),
+        shape=(n_rows, games[0].n_columns),
         problem=problem,
         **settings,
     )
@@ -73,13 +72,6 @@ def checkpoint_of(
     return Checkpoint(
         run.checkpoint, {**identity, **games}, shape=shape, max_bytes=max_bytes, unit=unit
     )
-
-
-def identity_of_sums(run: Run) -> dict[str, Any]:
-    """The sums of cells whose errors a run keeps, as settings of its checkpoint."""
-    if run.sums is None:
-        return {}
-    return {"owners": run.sums.weights, "rows": run.sums.rows, "columns": run.sums.columns}
 
 
 def fingerprint_problem(problem: Problem) -> dict[str, Any]:

@@ -139,9 +139,6 @@ class Method(ABC):
         A warning to readers where values are not contributions to a score; else empty.
     needs_validation : bool
         Whether it evaluates a model, which takes a validation table or folds.
-    averages : bool
-        Whether values are means over validation rows, so that parts of the validation rows can be
-        valued separately.
 
     Examples
     --------
@@ -170,7 +167,6 @@ class Method(ABC):
     total_from_zero: ClassVar[str] = "the model's score"
     caution: ClassVar[str] = ""
     needs_validation: ClassVar[bool] = True
-    averages: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for name, one in options_of(type(self)).items():
@@ -207,10 +203,6 @@ class Method(ABC):
     def seconds(self, problem: Problem, run: Run) -> float:  # noqa: ARG002
         """How long the values of a table take at most, about, where that is known; else 0."""
         return 0.0
-
-    def repeating(self, info: dict[str, Any]) -> Self:  # noqa: ARG002  (of those that sample)
-        """The method that does as much work as a run did whose record is ``info``."""
-        return self
 
     def about(self, facts: dict[str, Any]) -> dict[str, str]:
         """The words about the method that a result keeps, with the facts of the run filled in."""

@@ -24,7 +24,6 @@ from shapley2d.exceptions import CacheWarning, InputError, PrecisionWarning, Set
 
 if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._theory.sums import BlockSums
 
 
 @dataclass(frozen=True)
@@ -35,8 +34,6 @@ class Run:
     semivalues: tuple[Semivalue, Semivalue]  # of the rows and of the columns
     n_jobs: int | None
     progress: Any  # "auto", True, False
-    # sums of cells whose joint errors are wanted, from methods that can estimate them
-    sums: BlockSums | None = None
     limit: TimeLimit | None = None  # when the answer has to be there; None for as long as it takes
     game: str | None = None  # name of the user's own game, by which its checkpoint knows it
     checkpoint: Any = None  # the file that keeps what is done, and that a run goes on from
@@ -69,8 +66,8 @@ class Run:
         )  # fmt: skip
 
     def quiet(self) -> Run:
-        """The run without progress, sums, a time limit or a checkpoint: for one more valuation."""
-        return replace(self, progress=False, sums=None, limit=None, checkpoint=None)
+        """The run without progress, a time limit or a checkpoint: for one more valuation."""
+        return replace(self, progress=False, limit=None, checkpoint=None)
 
     def advising(self, otherwise: str = "") -> Run:
         """The run of a call that takes a time limit: a long one names it, and another way."""

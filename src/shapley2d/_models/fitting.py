@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
@@ -36,11 +37,6 @@ class Trainer:
     ``weights``. Rows of a single class predict that class, since many classifiers refuse to fit
     them; classes that the rows lack get probability 0.
 
-    With ``parts``, the part of every validation row, a utility is an array. A model with an open
-    seed is fitted once for each part, with a seed of its own; first comes the mean score on all
-    validation rows, then for each part the mean of the other seeds' scores without its rows: a
-    jackknife over pairs of a seed and a part.
-
     >>> from shapley2d._tables.convert import as_table
     >>> from shapley2d._tables.target import as_target
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
@@ -59,25 +55,13 @@ class Trainer:
         scoring: Any = None,
         weights: Floats | None = None,
         random_state: int = 0,
-        parts: Ints | None = None,
     ) -> None:
         self._y, self._classes, self._codes = y.y, y.classes, y.codes
         self._y_valid = y_valid.y
         self._classifies = y.task == "classification"
         # their utilities, by the counts of the classes
-        self._constants: dict[bytes, float | Floats] = {}
+        self._constants: dict[bytes, float] = {}
         self.model = prepared_model(model, y.task, random_state)
-        self._open = ["random_state"] if model is None else _open_seeds(model)
-        # the validation rows that score: all, then those without each part
-        self._views: list[Ints | None] = [None]
-        self._seeds: list[int] = []
-        if parts is not None:
-            n_parts = int(parts.max()) + 1
-            self._views += [np.flatnonzero(parts != k) for k in range(n_parts)]
-            self._seeds = [
-                int(np.random.SeedSequence(random_state, spawn_key=(k,)).generate_state(1)[0])
-                for k in range(n_parts)
-            ]
         self.takes_missing = _takes_missing(self.model)
         if not self._classifies and scoring is None and y_valid.y.size < 2:
             raise InputError(
@@ -94,81 +78,33 @@ class Trainer:
 
     def utility(
         self, model: Any, train: Any, valid: Any, rows: Ints, describe: Callable[[], str]
-    ) -> float | Floats:
+    ) -> float:
         """The score on ``valid`` of a model fitted on some rows of ``train``.
 
         If the model fails, or its score is not finite, a UtilityError names the coalition by
         ``describe``; there is no default score.
         """
         try:
-            scores = np.array(
-                [self._scores(self._fit(one, train, rows), valid) for one in self._seeded(model)]
-            )
+            score = self._scored(self._fit(model, train, rows), valid)
         except Exception as error:
             words = f"{model_name(model)} failed on {describe()}: {error_line(error)}"
             raise UtilityError(words) from error
-        if not np.isfinite(scores).all():
-            raise UtilityError(f"{model_name(model)} scored {scores.sum()} on {describe()}")
-        return self._replicated(scores)
+        if not math.isfinite(score):
+            raise UtilityError(f"{model_name(model)} scored {score} on {describe()}")
+        return score
 
-    @property
-    def n_replicates(self) -> int:
-        """Numbers of a utility: 1, or one more for every part of the validation rows."""
-        return len(self._views)
-
-    @property
-    def n_seeds(self) -> int:
-        """Models that are fitted for a utility, each with a seed of its own."""
-        return max(len(self._seeds), 1) if self._open else 1
-
-    def _seeded(self, model: Any) -> list[Any]:
-        """The model, once with every seed; as it is where it has a seed, or needs none."""
-        if self.n_seeds == 1:
-            return [model]
-        parameters = model.get_params(deep=True)
-        names = [name for name in self._open if name in parameters] or [  # else after an imputer
-            name for name in parameters if any(name.endswith(f"__{one}") for one in self._open)
-        ]
-        return [cloned(model).set_params(**dict.fromkeys(names, seed)) for seed in self._seeds]
-
-    def _scores(self, fitted: Any, valid: Any) -> list[float]:
-        """The scores of a fitted model on all validation rows, then without each part."""
+    def _scored(self, fitted: Any, valid: Any) -> float:
+        """The score of a fitted model on the validation rows."""
         if self._score is None and self._classifies:
-            right = np.asarray(fitted.predict(valid) == self._y_valid)
-            return [
-                weighted_mean(right[_view(rows)], self._weights_of(rows)) for rows in self._views
-            ]
-        score, found = self._score or _own_score, []
-        known = _Answers(fitted, valid) if len(self._views) > 1 and _asks_once(score) else None
-        for rows in self._views:
-            some: Any = rows if known is not None else valid
-            if known is None and rows is not None:
-                some = native_rows(valid, rows)
-            weights = self._weights_of(rows)
-            weighing = {} if weights is None else {"sample_weight": weights}
-            found.append(
-                float(score(known or fitted, some, self._y_valid[_view(rows)], **weighing))
-            )
-        return found
-
-    def _weights_of(self, rows: Ints | None) -> Floats | None:
-        return None if self._weights is None else self._weights[_view(rows)]
-
-    def _replicated(self, scores: Floats) -> float | Floats:
-        """One utility, or that and its replicates, of scores (seeds, views)."""
-        if len(self._views) == 1:
-            return float(scores[0, 0])
-        if len(scores) == 1:
-            return np.asarray(scores[0])
-        without = scores[:, 1:]
-        others = (without.sum(axis=0) - np.diag(without)) / (len(scores) - 1)
-        return np.append(scores[:, 0].mean(), others)
+            return weighted_mean(fitted.predict(valid) == self._y_valid, self._weights)
+        weighing = {} if self._weights is None else {"sample_weight": self._weights}
+        return float((self._score or _own_score)(fitted, valid, self._y_valid, **weighing))
 
     def learns(self, rows: Ints) -> bool:
         """Whether the rows have more than one class; always true in regression."""
         return not self._classifies or bool((self._codes[rows] != self._codes[rows[0]]).any())
 
-    def constant(self, valid: Any, rows: Ints, describe: Callable[[], str]) -> float | Floats:
+    def constant(self, valid: Any, rows: Ints, describe: Callable[[], str]) -> float:
         """The score on ``valid`` of the best constant prediction from some rows.
 
         Without any row all classes are equally likely, and a number is guessed to be the mean of
@@ -188,22 +124,18 @@ class Trainer:
             self._constants[key] = self._constant_score(models, valid, describe)
         return self._constants[key]
 
-    def _constant_score(
-        self, models: list[Any], valid: Any, describe: Callable[[], str]
-    ) -> float | Floats:
+    def _constant_score(self, models: list[Any], valid: Any, describe: Callable[[], str]) -> float:
         """The mean score of models, each of them constant."""
         try:
-            scores = np.mean([self._scores(one, valid) for one in models], axis=0)
+            score = float(np.mean([self._scored(one, valid) for one in models]))
         except Exception as error:
             raise UtilityError(
                 f"the best constant prediction from {describe()} cannot be scored: {error}; "
                 "baseline='zero' does without it"
             ) from error
-        if not np.isfinite(scores).all():
-            raise UtilityError(
-                f"the best constant prediction from {describe()} scored {scores.sum()}"
-            )
-        return self._replicated(scores[None])
+        if not math.isfinite(score):
+            raise UtilityError(f"the best constant prediction from {describe()} scored {score}")
+        return score
 
     def _fit(self, model: Any, train: Any, rows: Ints) -> Any:
         if not self._classifies:
@@ -223,36 +155,6 @@ class Trainer:
 
 def _own_score(model: Any, X: Any, y: Any, **weighing: Any) -> float:
     return float(model.score(X, y, **weighing))
-
-
-def _asks_once(score: Any) -> bool:
-    """Whether a score depends on the predictions alone, as scikit-learn's own do."""
-    return type(score).__module__ == "sklearn.metrics._scorer" and hasattr(score, "_score_func")
-
-
-class _Answers:
-    """A fitted model that is asked about rows of one table by their positions, all if None."""
-
-    def __init__(self, fitted: Any, table: Any) -> None:
-        self._fitted, self._table = fitted, table
-        self._answers: dict[str, Any] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self._fitted, name)
-        if name not in ("predict", "predict_proba", "decision_function"):
-            return found
-
-        def answer(rows: Ints | None) -> Any:
-            if name not in self._answers:
-                self._answers[name] = np.asarray(found(self._table))
-            return self._answers[name][_view(rows)]
-
-        answer.__name__ = name  # which scorers read
-        return answer
-
-
-def _view(rows: Ints | None) -> Any:
-    return slice(None) if rows is None else rows
 
 
 def model_name(model: Any) -> str:

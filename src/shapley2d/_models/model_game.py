@@ -47,9 +47,6 @@ class ModelGame:
     :mod:`shapley2d._models.constant`); without rows, that of a blind guess; a column that is the
     same in all of a coalition's rows is left out before training. ``"zero"``: 0, and every column
     is trained on, as in the paper.
-
-    With ``parts``, the part of every validation row, utilities have replicates
-    (:class:`~shapley2d._models.fitting.Trainer`).
     """
 
     def __init__(
@@ -65,7 +62,6 @@ class ModelGame:
         train, valid = split.train, split.valid
         weights = split.valid_weights
         self._trainer = Trainer(model, split.y, split.y_valid, weights=weights, **asked)
-        self.n_replicates, self.n_seeds = self._trainer.n_replicates, self._trainer.n_seeds
         self.n_rows = train.n_rows
         self.n_columns = train.n_columns
         self._row_names = train.row_names
@@ -88,8 +84,7 @@ class ModelGame:
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> Floats:
         """Train and score the model on every pair of coalitions that it can learn from."""
-        replicates = (self.n_replicates,) if self.n_replicates > 1 else ()
-        matrix = np.zeros((len(rows), len(columns), *replicates))
+        matrix = np.zeros((len(rows), len(columns)))
         truncates = not math.isnan(self._truncation) and isinstance(rows, NestedCoalitions)
         teaching: dict[int, Bools] = {}  # by row coalition
         everyone = np.ones(self.n_rows, dtype=bool)
@@ -122,7 +117,7 @@ class ModelGame:
 
     def _utility(
         self, row_mask: Bools, column_mask: Bools, teaching: Bools, data: dict[bytes, _Data]
-    ) -> float | Floats:
+    ) -> float:
         """The utility of one coalition; ``data`` keeps the tables under some of its columns."""
 
         def describe() -> str:

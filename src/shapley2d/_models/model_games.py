@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,18 +10,16 @@ import numpy as np
 from shapley2d._methods.baseline import BEST_CONSTANT, BLIND_GUESS, warn_of_perfect_zero
 from shapley2d._methods.score_facts import score_facts
 from shapley2d._models.by_name import knn_of, resolve_model
-from shapley2d._models.wrapped import PartedGame
 from shapley2d._tables.problem import weigh_problem
 from shapley2d._theory.coalitions import MaskCoalitions
-from shapley2d._theory.game import first_utility
 from shapley2d.exceptions import Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from shapley2d._base.arrays import Floats, Ints
+    from shapley2d._base.arrays import Ints
     from shapley2d._methods.run import Run
-    from shapley2d._tables.problem import Problem, Split
+    from shapley2d._tables.problem import Problem
     from shapley2d._theory.game import Game
 
 
@@ -36,14 +33,10 @@ class ProblemGames:
     info: dict[str, Any]  # facts for the result's record
 
 
-def model_games(
-    method: Any, problem: Problem, run: Run, threads: int = 1, parts: Sequence[Ints] | None = None
-) -> ProblemGames:
+def model_games(method: Any, problem: Problem, run: Run, threads: int = 1) -> ProblemGames:
     """Games of the model of ``MonteCarlo`` or ``Exact``, given as an estimator or by name.
 
     ``threads`` are for the built-in K nearest neighbours, which share a game of few coalitions.
-    With ``parts``, the part of every validation row of each split, utilities have replicates:
-    without each part in turn, and for scikit-learn's models by a seed of its own for each.
     """
     model, preprocess = method.model, method.preprocess
     truncation = getattr(method, "truncation", None)
@@ -54,19 +47,12 @@ def model_games(
             resolve_model("knn", problem.target.task, None, preprocess, truncation)
         # another machine has another clock
         limit = None if run.limit is None or run.cluster is not None else run.limit.at_latest()
-        make = partial(knn.games, threads=threads, limit=limit)
-        games, info = list[Any](make(problem)), knn.facts(problem)
-        if parts is not None:
-            # a mean over validation rows, by the weights of all of them: the parts by themselves
-            # tell what it is without each
-            means = replace(weigh_problem(problem), scoring=None)
-            games = _parted(games, means, parts, make, alone=True)
+        games = list[Any](knn.games(problem, threads=threads, limit=limit))
+        info = knn.facts(problem)
     else:
         resolved = resolve_model(model, problem.target.task, scoring, preprocess, truncation)
         if isinstance(resolved, str):
             games, info = _sweeps(resolved, problem), {"model": resolved}
-            if parts is not None:
-                games = _parted(games, problem, parts, partial(_sweeps, resolved), alone=False)
         else:
             from shapley2d._models.model_game import ModelGame
 
@@ -79,13 +65,10 @@ def model_games(
                     truncation=truncation,
                     baseline=problem.baseline,
                     random_state=run.seed % 2**32,
-                    parts=None if parts is None else parts[k],
                 )
-                for k, split in enumerate(problem.splits)
+                for split in problem.splits
             ]
             info = {"model": repr(games[0].model)}
-            if games[0].n_seeds > 1:
-                info["n_seeds"] = games[0].n_seeds
         if problem.baseline == "zero":
             _warn_of_errors(scoring)
         else:
@@ -96,36 +79,6 @@ def model_games(
 
         games = [LabelGame(game) for game in games]
     return ProblemGames(games, [split.rows for split in problem.splits], problem.table.n_rows, info)
-
-
-def _parted(
-    games: list[Game],
-    problem: Problem,
-    parts: Sequence[Ints],
-    make: Callable[[Problem], Sequence[Game]],
-    *,
-    alone: bool,
-) -> list[Game]:
-    """The games with replicates, from games of each part alone, or of all rows without it."""
-    others: list[list[Game]] = [[] for _ in games]
-    for part in range(int(max(one.max() for one in parts)) + 1):
-        splits = [
-            split.take_valid(np.flatnonzero((one == part) == alone))
-            for split, one in zip(problem.splits, parts, strict=True)
-        ]
-        for k, game in enumerate(make(replace(problem, splits=splits))):
-            others[k].append(game)
-    shares = [
-        part_shares(split, one) if alone else None
-        for split, one in zip(problem.splits, parts, strict=True)
-    ]
-    return [PartedGame(*one) for one in zip(games, others, shares, strict=True)]
-
-
-def part_shares(split: Split, parts: Ints) -> Floats:
-    """The share of every part in the weight of all validation rows."""
-    weights = np.bincount(parts, weights=split.valid_weights).astype(np.float64)
-    return np.asarray(weights / weights.sum())
 
 
 def _sweeps(model: str, problem: Problem) -> list[Game]:
@@ -146,7 +99,7 @@ def _constant_baseline(games: Sequence[Game], problem: Problem) -> dict[str, Any
     for game in games:
         rows = MaskCoalitions(np.full((1, game.n_rows), not labelled))
         columns = MaskCoalitions(np.zeros((1, game.n_columns), dtype=bool))
-        utilities.append(first_utility(game.utilities(rows, columns)))
+        utilities.append(game.utilities(rows, columns).item())
     return {
         "baseline_utility": float(np.mean(utilities)),
         "baseline": BLIND_GUESS if labelled else BEST_CONSTANT,

@@ -8,9 +8,6 @@ from shapley2d._methods.method import Method, Option
 from shapley2d._models.by_name import MODELS, check_model
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from shapley2d._base.arrays import Ints
     from shapley2d._methods.run import Run
     from shapley2d._models.model_games import ProblemGames
     from shapley2d._tables.problem import Problem
@@ -31,13 +28,11 @@ PREPROCESS = Option(
 class ModelMethod(Method):
     """What the methods share that train a ``model``."""
 
-    def games(
-        self, problem: Problem, run: Run, threads: int = 1, parts: Sequence[Ints] | None = None
-    ) -> ProblemGames:
-        """The games of the model, one for every split; with parts of its validation rows."""
+    def games(self, problem: Problem, run: Run, threads: int = 1) -> ProblemGames:
+        """The games of the model, one for every split."""
         from shapley2d._models.model_games import model_games
 
-        return model_games(self, problem, run, threads, parts)
+        return model_games(self, problem, run, threads)
 
     def score(self, problem: Problem, run: Run) -> float:
         """The score of the model trained on the whole table, less the baseline."""

@@ -15,7 +15,6 @@ from shapley2d._models.model_method import MODEL, PREPROCESS, ModelMethod
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Self
 
     from shapley2d._base.arrays import Ints
     from shapley2d._estimation.batches import Work
@@ -74,26 +73,18 @@ class MonteCarlo(ModelMethod):
 
     def solve(self, problem: Problem, run: Run) -> Estimate:
         """Monte Carlo values of a model's cells."""
-        from shapley2d._methods.identity import identity_of_sums
-        from shapley2d._models.training_time import check_cells
+        from shapley2d._models.training_time import check_time
 
         parts = self.games(problem, run)
-        check_cells(parts.games, run, self.model)
+        check_time(parts.games, run, self.model)
         known = {
             "problem": problem,
             "model": self.model,
             "preprocess": self.preprocess,
             "truncation": self.truncation,
-            **identity_of_sums(run),
         }
         estimate = self.solve_games(parts.games, parts.rows, parts.n_rows, run, known)
         return estimate.noting(**parts.info)
-
-    def repeating(self, info: dict[str, Any]) -> Self:
-        """The method with as many permutations as a run had."""
-        if "n_permutations" not in info:
-            return self
-        return self.but(tolerance=0.0, max_permutations=info["n_permutations"])
 
     def solve_games(
         self,
@@ -115,7 +106,6 @@ class MonteCarlo(ModelMethod):
             n_jobs=run.n_jobs,
             progress=run.progress,
             title="Monte Carlo",
-            sums=run.sums,
             checkpoint=kept,
             cluster=run.cluster,
             limit=run.limit,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._theory.coalitions import GroupedCoalitions, MaskCoalitions
-from shapley2d._theory.game import count_replicates
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 MAX_CACHED = 2**18
 """Utilities that a game remembers, about 60 MB. Later ones are computed again."""
 
-Cache = dict[tuple[bytes, bytes], Any]  # a utility, or it and its replicates
+Cache = dict[tuple[bytes, bytes], float]
 
 _worker_caches: dict[str, Cache] = {}
 
@@ -33,7 +32,6 @@ class GroupedGame:
         self._column_labels = np.asarray(column_labels, dtype=np.intp)
         self.n_rows = int(self._row_labels.max()) + 1
         self.n_columns = int(self._column_labels.max()) + 1
-        self.n_replicates = count_replicates(game)
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
         """Matrix of utilities of coalitions of groups."""
@@ -41,27 +39,6 @@ class GroupedGame:
             GroupedCoalitions(rows, self._row_labels),
             GroupedCoalitions(columns, self._column_labels),
         )
-
-
-class PartedGame:
-    """A game with replicates of its utilities, from games on parts of its validation rows.
-
-    ``others`` are on all validation rows without each part; or, with the ``shares`` of the parts,
-    on each part alone, where utilities are means over validation rows.
-    """
-
-    def __init__(self, game: Game, others: list[Game], shares: NDArray[np.float64] | None) -> None:
-        self._game, self._others, self._shares = game, others, shares
-        self.n_rows, self.n_columns = game.n_rows, game.n_columns
-        self.n_replicates = 1 + len(others)
-
-    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
-        """Utilities, then those without each part."""
-        whole = self._game.utilities(rows, columns)
-        found = np.stack([other.utilities(rows, columns) for other in self._others], axis=2)
-        if self._shares is not None:
-            found = (whole[:, :, None] - self._shares * found) / (1 - self._shares)
-        return np.concatenate([whole[:, :, None], found], axis=2)
 
 
 class LabelGame:
@@ -80,7 +57,6 @@ class LabelGame:
             for size in (game.n_rows, game.n_columns)
         )
         self._nothing = game.utilities(*none)[0, 0]
-        self.n_replicates = count_replicates(game)
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
         """Matrix of utilities; only column coalitions with the label are asked of the game."""
@@ -106,7 +82,6 @@ class CachedGame:
         self._key = uuid.uuid4().hex
         self._cache: Cache = {}
         self._shared: Cache = {}
-        self.n_replicates = count_replicates(game)
         self.n_rows = game.n_rows
         self.n_columns = game.n_columns
         self.n_computed = 0
@@ -155,11 +130,10 @@ class CachedGame:
             for p, row_key in enumerate(absent_rows):
                 for q, column_key in enumerate(absent_columns):
                     known[row_key, column_key] = block[p, q]
-                    if len(self._cache) < MAX_CACHED // self.n_replicates:
+                    if len(self._cache) < MAX_CACHED:
                         self._cache[row_key, column_key] = block[p, q]
-        replicates = (self.n_replicates,) if self.n_replicates > 1 else ()
         return np.array([[known[r, c] for c in column_keys] for r in row_keys]).reshape(
-            len(row_keys), len(column_keys), *replicates
+            len(row_keys), len(column_keys)
         )
 
 

@@ -52,17 +52,6 @@ class Split:
         """The weights of the validation rows, all 1 where none are given."""
         return np.ones(self.valid.n_rows) if self.valid_weights is None else self.valid_weights
 
-    def take_valid(self, rows: Ints) -> Split:
-        """The split with some of its validation rows."""
-        weights = None if self.valid_weights is None else self.valid_weights[rows]
-        return replace(
-            self,
-            valid=self.valid.take_rows(rows),
-            y_valid=self.y_valid.take(rows),
-            valid_weights=weights,
-            valid_rows=None if self.valid_rows is None else self.valid_rows[rows],
-        )
-
 
 @dataclass(frozen=True)
 class Problem:

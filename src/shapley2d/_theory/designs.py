@@ -104,10 +104,9 @@ def combine_axes(
     """Values from a matrix of utilities H: the bilinear product ``Wr^T H Wc``.
 
     ``utilities`` (n_row_coalitions, n_column_coalitions): the utilities of row coalitions ``start,
-        start + 1, ...`` under all column coalitions; a third axis has replicates of them.
+        start + 1, ...`` under all column coalitions.
 
-    The result is (rows.n_players, columns.n_players); with replicates the columns of each follow
-    those of the one before.
+    The result is (rows.n_players, columns.n_players).
 
     >>> import numpy as np
     >>> H = np.array([[0.0, 0.0], [0.0, 6.0]])
@@ -115,9 +114,4 @@ def combine_axes(
     array([[6.]])
     """
     by_column = columns.combine(np.ascontiguousarray(utilities.swapaxes(0, 1))).swapaxes(0, 1)
-    return side_by_side(rows.combine(by_column, start))
-
-
-def side_by_side(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Values with a third axis of replicates as a matrix, one replicate beside the other."""
-    return values if values.ndim == 2 else np.concatenate(np.moveaxis(values, 2, 0), axis=1)
+    return rows.combine(by_column, start)

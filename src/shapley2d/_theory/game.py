@@ -29,17 +29,4 @@ class Game(Protocol):
         """Number of players on the column axis."""
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
-        """Matrix of utilities: one row per row coalition, one column per column coalition.
-
-        A game with replicates has a third axis: the utility, then what replicates make of it.
-        """
-
-
-def count_replicates(game: Game) -> int:
-    """The length of the third axis of a game's utilities; 1 where there is none."""
-    return int(getattr(game, "n_replicates", 1))
-
-
-def first_utility(utilities: NDArray[np.float64]) -> float:
-    """The utility of the first coalitions, without replicates of it."""
-    return float(utilities.ravel()[0])
+        """Matrix of utilities: one row per row coalition, one column per column coalition."""

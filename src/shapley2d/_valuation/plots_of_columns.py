@@ -1,4 +1,4 @@
-"""Plots of what columns and owners add, and of one column's values against its entries."""
+"""Plots of what columns add, and of one column's values against its entries."""
 
 from __future__ import annotations
 
@@ -40,20 +40,6 @@ def column_bars(valuation: CellValues, ax: Axes | None = None, *, max_columns: i
     """
     check_whole(max_columns, "max_columns", 1)
     return _bars(valuation, valuation._column_sums, max_columns, ax)
-
-
-def owner_bars(valuation: CellValues, ax: Axes | None = None, *, max_owners: int = 20) -> Axes:
-    """What each owner, or each block without owners, adds, as bars with 95 % intervals.
-
-    Parameters
-    ----------
-    ax : Axes, optional
-        Where to draw; a new figure by default.
-    max_owners : int
-        The owners with the largest values are drawn.
-    """
-    check_whole(max_owners, "max_owners", 1)
-    return _bars(valuation, valuation._sums, max_owners, ax)
 
 
 def _bars(valuation: CellValues, sums: Sums, most: int, ax: Axes | None) -> Axes:

@@ -19,7 +19,6 @@ from shapley2d._base.json_record import (
 from shapley2d._tables.frames import FRAME_KINDS
 from shapley2d._tables.table import Kind, Table
 from shapley2d._tables.texts.column import stored_column
-from shapley2d._valuation.kinds import class_of
 from shapley2d._valuation.sealed import read_sealed, write_sealed
 
 if TYPE_CHECKING:
@@ -32,11 +31,12 @@ if TYPE_CHECKING:
 _Values = TypeVar("_Values", bound="CellValues")
 _KEY = b"shapley2d"
 _MEASURED = dict.fromkeys(("tolerance", "seconds", "max_time"), Maybe(float))
-_WORDS = ("method", "call", "task", "kind", "splits")
-_COUNTS = ("n_valid", "n_valid_used", "folds", "folds_made", "n_utilities")
+_WORDS = ("method", "call", "task", "splits")
+_COUNTS = ("n_valid", "n_valid_used", "folds", "n_utilities")
 _INFO = {  # entries that reports and commands read
     **dict.fromkeys(_WORDS, Maybe(str)), **dict.fromkeys(_COUNTS, Maybe(int)),
-    "semivalue": Maybe(list), **dict.fromkeys(("about", "versions"), Maybe({str: str})),
+    "semivalue": Maybe(list), "players": Maybe((str, str)),
+    **dict.fromkeys(("about", "versions"), Maybe({str: str})),
     **_MEASURED, "settings": Maybe(_MEASURED), "planned_s": Maybe((float, float)),
 }  # fmt: skip
 _RECORD = {
@@ -78,19 +78,15 @@ def save_valuation(valuation: CellValues, path: str | os.PathLike[str]) -> None:
         "kinds": None if held is None else [column.kind for column in held],
         "notations": None if held is None else [column.from_text.notation for column in held],
         "info": valuation.info,
-        **valuation._more_record(),
     }
     write_sealed(path, _KEY, record, valuation, valuation.column_names, columns)
 
 
-def read_valuation(path: str | os.PathLike[str], plain: type[_Values]) -> _Values:
-    """The valuation that a file holds: of the class ``plain``, or of one that a room above adds."""
+def read_valuation(path: str | os.PathLike[str], made_of: type[_Values]) -> _Values:
+    """The valuation that a file holds, of the class ``made_of``."""
 
     def make(record: dict[str, Any], cells: SealedCells) -> _Values:
-        made_of = class_of("cells" if record.get("blocks") is None else "blocks", plain)
-        fields = _fields(record, cells)
-        valuation: _Values = made_of(**fields, **made_of._more_fields(record, cells, fields))
-        return valuation
+        return made_of(**_fields(record, cells))
 
     found: _Values = read_sealed(path, _KEY, "a valuation", make)
     return found

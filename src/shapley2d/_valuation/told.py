@@ -34,8 +34,8 @@ def told(valuation: CellValues) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``schema`` (``"shapley2d.valuation/1"``, or ``"shapley2d.blocks/1"``), ``unit`` (of all
-        values), ``score`` (in words), ``columns`` (or ``owners``, or ``blocks``), ``lowest`` and
+        ``schema`` (``"shapley2d.valuation/1"``), ``unit`` (of all values), ``score`` (in words),
+        ``columns`` (or ``rows``, where groups of rows are all that was valued), ``lowest`` and
         ``highest`` cells, ``lowest_rows`` and so on. ``low`` and ``high`` are the ends of 95 %
         intervals where there are errors, ``shown`` is the value as people read it.
 
@@ -67,7 +67,7 @@ def _record(valuation: CellValues, n: int) -> dict[str, Any]:
     notes = [below_zero_words(valuation), rare_words(valuation)]
     row_sums = valuation.row_values, valuation._interval_factor * valuation.row_stderr
     return {
-        "schema": f"shapley2d.{'valuation' if valuation._kind == 'cells' else valuation._kind}/1",
+        "schema": "shapley2d.valuation/1",
         "version": brief_text((info.get("versions") or {}).get("shapley2d") or ""),
         "size": valuation._size_words,
         "method": brief_text(info.get("method") or ""),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,37 +18,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._tables.table import Kind, Table
-    from shapley2d._valuation.sealed import SealedCells
 
 Nouns = tuple[str, str]
 Sums = tuple[str, list[str], "NDArray[np.float64]", "NDArray[np.float64]"]
 """What is listed with its worth: a noun, names, values and half the widths of intervals."""
 
 
-@dataclass(frozen=True)
-class PagePart:
-    """What the report of a kind of valuation shows besides: paths are within the package."""
-
-    template: str  # it extends the report's
-    script: str  # it adds to ``drawings``
-    content: dict[str, Any]  # for the template
-    record: dict[str, Any]  # for the script
-    title: str = ""  # of the page, where the user gives none
-
-
 @dataclass(frozen=True, repr=False, eq=False)
 class CellValues(RowWords):
     """What plots, pages, files and words read of a :class:`~shapley2d.Valuation`."""
-
-    _kind: ClassVar[str] = "cells"  # or "blocks"
-    # singular and plural of what was valued, of its rows and of its columns
-    _nouns: ClassVar[tuple[Nouns, Nouns, Nouns]] = (
-        ("cell", "cells"),
-        ("row", "rows"),
-        ("column", "columns"),
-    )
-    # what a value below 0 means
-    _harm: ClassVar[str] = "the entry makes its column less useful to the model"
 
     values: NDArray[np.float64]
     stderr: NDArray[np.float64]
@@ -65,6 +43,7 @@ class CellValues(RowWords):
     _table: Table | None = field(default=None, compare=False)
     _target: NDArray[Any] | None = field(default=None, compare=False)
     _held: Any = field(default=None, compare=False)  # trees, for ``what_if``; in memory only
+    _fragments: Any = field(default=None, compare=False)  # who held what, of values of fragments
 
     def __post_init__(self) -> None:
         n, m = self.values.shape
@@ -102,27 +81,6 @@ class CellValues(RowWords):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _more_record(self) -> dict[str, Any]:
-        """What a file keeps of a kind of valuation besides: entries of its record."""
-        return {}
-
-    @classmethod
-    def _more_fields(
-        cls, record: dict[str, Any], cells: SealedCells, fields: dict[str, Any]
-    ) -> dict[str, Any]:
-        """The fields that :meth:`_more_record` kept, checked against the others.
-
-        A ValueError says in a phrase what does not fit.
-        """
-        del record, cells, fields
-        return {}
-
-    def _more_on_page(self, payments: Any) -> PagePart | None:
-        """What the report of a kind of valuation shows besides."""
-        if payments is not None:
-            raise InputError("payments go to owners of blocks; these are values of cells")
-        return None
-
     @property
     def shape(self) -> tuple[int, int]:
         """Numbers of rows and of columns."""
@@ -159,9 +117,24 @@ class CellValues(RowWords):
         return str(self.info.get("caveat") or "")
 
     @property
+    def _grouped(self) -> bool:
+        """Whether the players of an axis are others than single rows and columns."""
+        return bool(self.info.get("players"))
+
+    @property
+    def _nouns(self) -> tuple[Nouns, Nouns, Nouns]:
+        """Singular and plural of what was valued, of its rows and of its columns."""
+        rows, columns = self.info.get("players") or ("row", "column")
+        return (
+            ("block" if self._grouped else "cell", "blocks" if self._grouped else "cells"),
+            (rows, _several(rows)),
+            (columns, _several(columns)),
+        )
+
+    @property
     def _size_words(self) -> str:
-        n, m = self.shape
-        return f"{counted(n, 'row')} x {counted(m, 'column')}"
+        (n, m), (_, rows, columns) = self.shape, self._nouns
+        return f"{counted(n, *rows)} x {counted(m, *columns)}"
 
     @property
     def _column_sums(self) -> Sums:
@@ -170,8 +143,11 @@ class CellValues(RowWords):
 
     @property
     def _sums(self) -> Sums:
-        """What a summary lists; a kind of valuation may have others, such as owners."""
-        return self._column_sums
+        """What a summary lists: the columns, or groups of rows where these are all there is."""
+        if not self._grouped or self.shape[1] > 1:
+            return self._column_sums
+        names = [str(name) for name in self.row_names]
+        return "row", names, self.row_values, self._interval_factor * self.row_stderr
 
     @property
     def _interval_factor(self) -> float:
@@ -221,6 +197,12 @@ class CellValues(RowWords):
             return np.argsort(flat, kind="stable")
         few = np.flatnonzero(flat <= np.partition(flat, n)[n])
         return few[np.argsort(flat[few], kind="stable")][:n]
+
+
+def _several(noun: str) -> str:
+    """The plural of a noun, which may be followed by "of" and others."""
+    first, of, others = noun.partition(" of ")
+    return f"{first}s{of}{others}"
 
 
 def _label(label: Any) -> str:

@@ -110,7 +110,7 @@ def needs_trees(valuation: CellValues, asked: str) -> Any:
     """The trees of a valuation; refuses one that has none."""
     if valuation._held is not None:
         return valuation._held
-    if valuation.info.get("method") == "forest" and valuation._kind == "cells":
+    if valuation.info.get("method") == "forest":
         raise InputError(
             f"{asked} needs the trees, which a file does not keep: value the cells again with ",
             Setting("method", "forest"),

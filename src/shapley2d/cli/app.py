@@ -22,11 +22,11 @@ SUMMARIES = {  # the first sentences of the commands' help
     "inspect": "Find the entries of a table that are likely wrong, and what they should say.",
     "repair": "Apply decisions to a table; show what changed, what that gained and what is left.",
     "cells": "Value every cell of a table: which entries help a model, which harm it.",
-    "blocks": "Value the blocks of a table that different owners contributed, and split a payment.",
+    "fragments": "Value what each contributor's piece of a table is worth, and split a payment.",
     "report": "Write a report of saved values or the page of an inspection: one offline HTML file.",
-    "verify": "Check a receipt: that nothing in it was changed, and with the data that it follows "
-    "from them.",
-    "demo": "Plant errors in a table, find and repair them, and value its columns and owners.",
+    "verify": "Check a receipt: that nothing in it was changed and, with the files, that its values "
+    "follow from them.",
+    "demo": "Plant errors in a table, find and repair them, and value its cells.",
 }
 _EXAMPLES = {
     "cells": """\
@@ -35,10 +35,6 @@ _EXAMPLES = {
   shapley2d cells train.parquet -t price --valid test.parquet -o values.parquet
   shapley2d cells patients.csv -t outcome --method forest
   shapley2d cells patients.csv -t outcome --json | jq .lowest
-""",
-    "blocks": """\
-  shapley2d blocks patients.csv --target outcome --owners owners.csv --valid later.csv --pay 100000
-  shapley2d blocks patients.csv -t outcome --owners owners.csv --report blocks.html
 """,
     "inspect": """\
   shapley2d inspect patients.csv
@@ -49,6 +45,11 @@ _EXAMPLES = {
   shapley2d repair patients.csv decisions.csv -o clean.csv
   shapley2d repair patients.csv decisions.csv -o clean.csv --report after.html
 """,
+    "fragments": """\
+  shapley2d fragments north.csv south.csv shop.csv --on customer --target default --valid later.csv
+  shapley2d fragments north.csv south.csv "City Shop=shop.csv" --on customer -t default \\
+    --labels labels.csv --valid later.csv --pay 100000 --report page.html --receipt receipt.json
+""",
     "report": """\
   shapley2d report values.parquet
   shapley2d report values.parquet -o report.html --title "Patients of 2024"
@@ -56,9 +57,9 @@ _EXAMPLES = {
 """,
     "verify": """\
   shapley2d verify receipt.json
-  shapley2d verify receipt.json --public-key buyer.pem
-  shapley2d verify receipt.json --owner "Bank North" --block north.csv
-  shapley2d verify receipt.json --table customers.csv --valid later.csv --owners owners.csv
+  shapley2d verify receipt.json north.csv
+  shapley2d verify receipt.json north.csv south.csv "City Shop=shop.csv" --labels labels.csv \\
+    --valid later.csv --public-key buyer.pem
 """,
     "demo": """\
   shapley2d demo
@@ -77,8 +78,7 @@ def load(name: str) -> TyperCommand:
     about = f"\b\nExamples:\n{_EXAMPLES[name]}"  # \b keeps the lines of a paragraph apart
     if name == "cells":
         about = f"\b\nMethods:\n{method_lines()}\n{about}"
-    if name in ("cells", "blocks"):
-        methods = method_parameters(by_parties=name == "blocks")
+        methods = method_parameters()
     function = getattr(import_module(f"shapley2d.cli.{name}"), name)
     one = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
     one.command(name, epilog=about, context_settings=_HELP)(as_command(function, methods))
@@ -103,7 +103,7 @@ app = typer.Typer(
     name="shapley2d",
     cls=Commands,
     help="Which entries of a table are wrong, and what every cell of it, and every contributor's "
-    "part, is worth to a model.",
+    "piece, is worth to a model.",
     epilog="\b\nExamples:\n  shapley2d demo\n"
     "  shapley2d inspect patients.csv --target outcome --report page.html\n"
     "  shapley2d cells patients.csv --target outcome --report report.html\n",
@@ -118,7 +118,7 @@ def start(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False,
 ) -> None:
-    """Which entries of a table are wrong, and what its cells and blocks are worth."""
+    """Which entries of a table are wrong, and what its cells and contributors are worth."""
     if version:
         typer.echo(f"shapley2d {__version__}")
         raise typer.Exit

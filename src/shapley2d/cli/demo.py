@@ -30,7 +30,7 @@ Out = Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where to wri
 
 
 def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
-    """Plant errors in a table, find and repair them, and value its columns and owners.
+    """Plant errors in a table, find and repair them, and value its cells.
 
     The table is made up: 1,200 orders of a shop, the three offices that collected them, and
     whether an order was returned. The errors are of the kinds that people make: misspellings,
@@ -38,7 +38,7 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     labels. It writes the table, the repaired one, the page on which to decide about each suspect
     entry, and a report of what every cell is worth.
     """
-    from shapley2d import Forest, inspect_cells, measure_repair, value_blocks, value_cells
+    from shapley2d import Forest, inspect_cells, measure_repair, value_cells
     from shapley2d._inspection.page import write_inspection
 
     if out.exists() and not out.is_dir():
@@ -57,10 +57,8 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
             clean, log = inspection.repair(table, probability=SURE)
         write_csv(clean, files["clean"])
         gain = measure_repair(log, table.drop_columns([TARGET]), columns[TARGET], kinds=KINDS)
-        labels, known = clean[TARGET].to_pylist(), clean.drop_columns([KEY, TARGET])
-        parts = known.drop_columns([OWNER])
+        labels, parts = clean[TARGET].to_pylist(), clean.drop_columns([KEY, OWNER, TARGET])
         valuation = value_cells(parts, labels, kinds=KINDS, method=Forest())
-        owners = value_blocks(known, labels, kinds=KINDS, owner_column=OWNER)
     assert valuation._table is not None  # and by lines as the other page has them
     in_file = replace(valuation._table, lines=np.arange(2, len(labels) + 2))
     valuation = replace(valuation, _table=in_file)
@@ -104,12 +102,10 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     if not gain.interval[0] > 0:
         say(f"{len(log)} of {n * m:,} entries are too few to move a model.")
     say("\n3. What is it worth?", "bold")
-    units, reach = Units.of(valuation), np.subtract(*owners.interval()[::-1])[:, 0] / 2
-    columns_first, offices_first, lowest = (
-        np.argsort(one, kind="stable")
-        for one in (-valuation.column_values, -owners.row_values, valuation.row_values)
+    units = Units.of(valuation)
+    columns_first, lowest = (
+        np.argsort(one, kind="stable") for one in (-valuation.column_values, valuation.row_values)
     )
-    parties = [str(owners.row_names[k]) for k in offices_first]
     lines = [f"line {valuation._shown_rows[row]}, returned: {labels[row]}" for row in lowest[:5]]
     worth = Table.grid(padding=(0, 6))
     worth.add_row(
@@ -118,9 +114,6 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
             [valuation.column_names[j] for j in columns_first],
             valuation.column_values[columns_first],
             units.points,
-        ),
-        _worth_table(
-            "office", parties, owners.row_values[offices_first], units.points, reach[offices_first]
         ),
         _worth_table("hurts most", lines, valuation.row_values[lowest[:5]], units.rows),
     )
@@ -166,12 +159,7 @@ def _found_table(kinds: dict[str, dict[str, Any]]) -> Table:
     return make_table(None, columns)
 
 
-def _worth_table(
-    heading: str, names: list[str], worth: Any, unit: Unit, reach: Any = None
-) -> Table:
-    """Names and values, in the order given, with half the width of their intervals."""
+def _worth_table(heading: str, names: list[str], worth: Any, unit: Unit) -> Table:
+    """Names and values, in the order given."""
     numbers = unit.numbers(worth.tolist(), signed=True)
-    if reach is not None:
-        spreads = unit.spreads(reach.tolist(), worth.tolist())
-        numbers = [f"{one} ± {spread}" for one, spread in zip(numbers, spreads, strict=True)]
     return make_table(None, {heading: [*map(shown, names)], unit.words: numbers})

@@ -33,20 +33,15 @@ def _takers() -> dict[str, dict[str, Field]]:
     return takers
 
 
-def method_parameters(*, by_parties: bool = False) -> list[inspect.Parameter]:
-    """The option ``--method`` and the options of the methods, as parameters of a command.
-
-    With ``by_parties`` the default depends on ``--parties``.
-    """
+def method_parameters() -> list[inspect.Parameter]:
+    """The option ``--method`` and the options of the methods, as parameters of a command."""
     names = tuple(all_methods())
-    usual = " (default: mc with a forest for known parties, knn for anonymous ones)"
-    words = f"{', '.join(names)}.{usual * by_parties}"
-    info = option(COMMON, "NAME", words, "--method", "-m", show_default=not by_parties)
+    info = option(COMMON, "NAME", f"{', '.join(names)}.", "--method", "-m")
     method = inspect.Parameter(
         "method",
         inspect.Parameter.KEYWORD_ONLY,
-        default=None if by_parties else KNN.name,
-        annotation=Annotated[Literal[names] | None, info],
+        default=KNN.name,
+        annotation=Annotated[Literal[names], info],
     )
     return [method, *(_parameter(name, methods) for name, methods in _takers().items())]
 

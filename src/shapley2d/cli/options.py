@@ -122,7 +122,7 @@ class FileOptions(KindOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class TrainOptions:
-    """The table that ``cells`` and ``blocks`` value, and the rows that it is evaluated on."""
+    """The table that ``cells`` values, and the rows that it is evaluated on."""
 
     train: Annotated[str, argument("TRAIN", f"The training table: {TableFile}")]
     target: Annotated[str, column(COMMON, "The column to predict.", "--target", "-t")]
@@ -251,7 +251,7 @@ class FragmentOptions(KindOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """How values are computed and where they go; of ``cells`` and ``blocks``."""
+    """How values are computed and where they go."""
 
     max_time: MaxTime = None
     semivalue: Annotated[
@@ -277,113 +277,9 @@ class RunOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class CellOptions:
-    """Options of ``cells`` only."""
+    """What ``cells`` prints."""
 
     top: Annotated[int, option(OUTPUT, "N", "Number of lowest cells to print.", min=0)] = 10
-
-
-@dataclass(frozen=True, kw_only=True)
-class BlockOptions:
-    """Options of ``blocks`` only."""
-
-    owners: Annotated[
-        str | None,
-        option(
-            COMMON,
-            "FILE",
-            "Who contributed what: a CSV file with the columns owner, row, column. An empty entry "
-            "means all; 0-99 or a;b name several.",
-        ),
-    ] = None
-    owner_column: Annotated[
-        str | None, column(COMMON, "Instead of --owners: the column that names each row's owner.")
-    ] = None
-    rows: Annotated[
-        str | None,
-        option(
-            COMMON,
-            "SETS",
-            "Instead of --owners: sets of rows that nobody owns, by a column of TRAIN, or "
-            "clusters=40.",
-        ),
-    ] = None
-    pay: Pay = None
-    negative: Annotated[
-        Literal["zero", "owe"],
-        option(PAYMENTS, "NAME", "Owners of negative value get zero, or owe their share."),
-    ] = "zero"
-    parties: Annotated[
-        Literal["known", "anonymous"] | None,
-        option(
-            PAYMENTS,
-            "NAME",
-            "known: a contract says who the owners are; each is one player, a model judges, and "
-            "fabricated rows gain little. anonymous: an owner's value is the sum of its cells; "
-            "splitting up gains nothing. (default: known)",
-        ),
-    ] = None
-    copies: Annotated[
-        Literal["one", "each"] | None,
-        option(
-            PAYMENTS,
-            "NAME",
-            "Equal rows count once, shared by their owners (one), or every row counts (each). "
-            "(default: one)",
-        ),
-    ] = None
-    unclaimed: Annotated[
-        Literal["refuse", "drop"],
-        option(
-            PAYMENTS,
-            "NAME",
-            "Rows that --owners gives to nobody are refused, or left out of everything.",
-        ),
-    ] = "refuse"
-    valid_parts: Annotated[
-        int | None,
-        option(
-            PAYMENTS,
-            "N",
-            "Leave out each of this many parts of the validation rows in turn, so that intervals "
-            "include the choice of these rows and the seed of the model. (default: 10)",
-            min=0,
-        ),
-    ] = None
-    trusted: Annotated[
-        bool,
-        flag(
-            PAYMENTS,
-            "Pay without --valid: every owner's rows are trusted as a test of the others', though "
-            "rows that an owner invents vouch for each other.",
-            "--trusted",
-        ),
-    ] = False
-    receipt: Annotated[
-        Path | None, option(PAYMENTS, "FILE.json", "Write a receipt that shapley2d verify checks.")
-    ] = None
-    round: Annotated[
-        str | None,
-        option(
-            PAYMENTS,
-            "TEXT",
-            "The round of payments that the receipt is of, so that it cannot serve for another.",
-        ),
-    ] = None
-    sign: Annotated[
-        Path | None, option(PAYMENTS, "KEY.pem", "Sign the receipt with a private Ed25519 key.")
-    ] = None
-    audit: Annotated[
-        bool,
-        flag(
-            PAYMENTS,
-            "Compute what owners could gain by fabricating rows and by posing as two, and how "
-            "payments depend on the settings. Takes four valuations per owner.",
-            "--audit",
-        ),
-    ] = False
-    no_look: Annotated[
-        bool, flag(PAYMENTS, "With --pay or --audit: do not look at the owners' rows.", "--no-look")
-    ] = False
 
 
 def option_flags() -> dict[str, str]:

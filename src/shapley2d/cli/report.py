@@ -8,11 +8,8 @@ from shapley2d.cli import options as o
 from shapley2d.cli.console import ResultConsole, warnings_as_notes
 from shapley2d.cli.writing.outputs import check_report_path, naming
 from shapley2d.cli.writing.summary import print_files
-from shapley2d.exceptions import InputError
 
-Values = Annotated[
-    Path, o.argument("VALUES", "A Parquet file written by cells, blocks or inspect.")
-]
+Values = Annotated[Path, o.argument("VALUES", "A Parquet file written by cells or inspect.")]
 ReportPath = Annotated[
     Path | None,
     o.option(
@@ -24,16 +21,6 @@ ReportPath = Annotated[
     ),
 ]
 Title = Annotated[str | None, o.option(o.COMMON, "TEXT", "Its title.")]
-Trusted = Annotated[
-    bool,
-    o.flag(
-        o.PAYMENTS,
-        "Pay where there was no validation table: every owner's rows are trusted as a test of the "
-        "others'.",
-        "--trusted",
-    ),
-]
-
 Against = Annotated[
     Path | None,
     o.option(
@@ -50,8 +37,6 @@ def report(
     output: ReportPath = None,
     against: Against = None,
     title: Title = None,
-    pay: o.Pay = None,
-    trusted: Trusted = False,
 ) -> None:
     """Write a report of saved values or the page of an inspection: one offline HTML file."""
     from shapley2d._inspection.inspection import Inspection
@@ -62,17 +47,9 @@ def report(
     with warnings_as_notes():
         found: Any = (Inspection if is_inspection(values) else Valuation).load(values)
         comparison = None if against is None else found.compare(Valuation.load(against))
-    payments = {}
-    if pay is not None:
-        if comparison is not None:
-            raise InputError("--pay goes with a report of one file: leave out --against")
-        if not hasattr(found, "payments"):
-            raise InputError(f"--pay goes with values of blocks, not with {values}: leave it out")
-        with warnings_as_notes():
-            payments = {"payments": found.payments(pay, trusted=trusted)}
     with naming(path):
         if comparison is not None:
             comparison.to_html(path, title=title or f"What moved since {against}")
         else:
-            found.to_html(path, title=title, **payments)
+            found.to_html(path, title=title)
     print_files({"report": path}, ResultConsole())

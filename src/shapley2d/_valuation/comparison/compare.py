@@ -257,7 +257,7 @@ def compare(after: CellValues, before: CellValues) -> Comparison:
     Parameters
     ----------
     before : Valuation
-        Cells or blocks, as this one, by the same score.
+        Of the same kind of players as this one, by the same score.
 
     Returns
     -------
@@ -265,8 +265,8 @@ def compare(after: CellValues, before: CellValues) -> Comparison:
         Its ``columns``, ``rows()`` and ``cells()`` are frames; ``to_html(path)`` and ``open()``
         show a page.
     """
-    if getattr(before, "_kind", None) != after._kind:
-        raise InputError(f"compare needs another valuation of {after._kind}")
+    if getattr(before, "_nouns", None) != after._nouns:
+        raise InputError(f"compare needs another valuation of {after._nouns[0][1]}")
     names = [score.name if score else "" for score in (Score.of(before.info), Score.of(after.info))]
     if names[0] != names[1]:
         raise InputError(

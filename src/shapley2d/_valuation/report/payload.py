@@ -16,7 +16,7 @@ from shapley2d._valuation.wording.units import Unit, Units, sums_to_score
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._valuation.values import CellValues
@@ -29,13 +29,11 @@ def make_payload(
     lowest: Ints,
     typical: Sequence[str],
     max_cells: int,
-    more: Mapping[str, Any],
 ) -> dict[str, str]:
     """A valuation as the page's data: a JSON record, and packed numbers, entries and texts.
 
-    ``lowest`` has flat positions of the cells to list, worst first; ``more`` goes into the record
-    unchanged. With more cells than ``max_cells`` only the rows with the most extreme cells are
-    shown one by one.
+    ``lowest`` has flat positions of the cells to list, worst first. With more cells than
+    ``max_cells`` only the rows with the most extreme cells are shown one by one.
     """
     m = valuation.shape[1]
     kept = rows_to_show(valuation.values, max_cells)
@@ -82,8 +80,7 @@ def make_payload(
         "marked": np.flatnonzero(marked[kept]).tolist(),
         "history": valuation._convergence,
         "tolerance": tolerance_of(valuation),
-        "blocks": valuation._kind == "blocks",
-        **more,
+        "nouns": valuation._nouns,
     }
     return {
         "record": script_json(record),

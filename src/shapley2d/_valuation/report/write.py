@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from shapley2d._base.arrays import Ints
     from shapley2d._valuation.values import CellValues
 
-_SCRIPTS = "table palette heatmap map row cells sums convergence"
-_MAIN = "_valuation/report/assets/main.js"
+_SCRIPTS = "table palette heatmap map row cells sums convergence main"
 
 
 def write_report(
@@ -34,7 +33,6 @@ def write_report(
     *,
     marked: Any = None,
     title: str | None = None,
-    payments: Any = None,
     n: int = 200,
     max_cells: int = 4_000_000,
     facts: Mapping[str, str] | None = None,
@@ -52,10 +50,6 @@ def write_report(
     marked : boolean array of shape (n, m), or list of (row, column) positions, optional
         Cells to mark, for example errors that were injected.
     title : str, optional
-    payments : frame or list of dict, optional
-        For blocks: those of :meth:`~shapley2d.BlockValuation.payments`, one record per owner with
-        ``owner``, ``value``, ``amount``, ``low`` and ``high``. Others than the values give are
-        refused.
     n : int
         How many of the most harmful cells to list.
     max_cells : int
@@ -87,16 +81,15 @@ def write_report(
         n_shown=rows_to_show(valuation.values, max_cells).size,
     )
     shown = valuation if valuation._errors_known else without_errors(valuation)
-    more = valuation._more_on_page(payments)
     scripts = [f"_valuation/report/assets/{name}.js" for name in _SCRIPTS.split()]
     write_page(
         path,
-        "_valuation/report/template.html.jinja" if more is None else more.template,
-        scripts=[*scripts, *([] if more is None else [more.script]), _MAIN],
+        "_valuation/report/template.html.jinja",
+        scripts=scripts,
         info=valuation.info,
         facts=facts,
         notes=notes,
-        title=title or (more and more.title) or f"What every {summary['noun']} is worth",
+        title=title or f"What every {summary['noun']} is worth",
         summary=summary,
         row_word=valuation._row_word,
         payload=make_payload(
@@ -105,16 +98,14 @@ def write_report(
             lowest=lowest,
             typical=typical,
             max_cells=max_cells,
-            more={} if more is None else more.record,
         ),
-        blocks=valuation._kind == "blocks",
+        grouped=valuation._grouped,
         has_labels=valuation._labels is not None,
         has_history=bool(valuation._convergence),
         exact=shown.exact,
         column_errors=bool(shown.column_stderr.any()),
         row_errors=bool(shown.row_stderr.any()),
         n_marked=int(mask.sum()),
-        **({} if more is None else more.content),
     )
 
 
@@ -132,9 +123,9 @@ def open_report(valuation: CellValues, **options: Any) -> Path:
 def _lowest(valuation: CellValues, n: int) -> Ints:
     """Flat positions of the lowest cells, worst first.
 
-    Only those below 0; where there are none, the ten least valuable, but no blocks: a block that is
-    paid for is not listed as harmful.
+    Only those below 0; where there are none, the ten least valuable, but no blocks of groups, of
+    which there are few: one that helps is not listed as harmful.
     """
     order = np.argsort(valuation.values, axis=None, kind="stable")[:n]
     negative = order[valuation.values.ravel()[order] < 0]
-    return negative if negative.size or valuation._kind == "blocks" else order[:10]
+    return negative if negative.size or valuation._grouped else order[:10]

@@ -73,7 +73,7 @@ def time_limit_sentences(values: CellValues) -> list[str]:
     of_rows = (values.row_values, values._interval_factor * values.row_stderr, rows)
     of_columns = (values.column_values, values._interval_factor * values.column_stderr, columns)
     parts, ranked, named = [(values.values, reach, cells), of_rows, of_columns], of_columns, ""
-    if values._kind == "blocks" and 1 in values.shape:  # groups of one axis
+    if values._grouped and 1 in values.shape:  # groups of one axis
         ranked = of_columns if values.shape[0] == 1 else of_rows
         names = values.column_names if ranked is of_columns else values.row_names
         parts, named = [ranked], _surest(*ranked[:2], [str(name) for name in names])

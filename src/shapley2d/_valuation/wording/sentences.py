@@ -145,7 +145,10 @@ def harm_words(values: CellValues) -> str:
     """How many cells are below 0, and what that means."""
     if about(values).get("caution"):
         return about(values)["caution"]
-    means = f" Below 0 means that {values._harm}." if (values.values < 0).any() else ""
+    means = ""
+    if (values.values < 0).any():
+        what = "these rows make these columns" if values._grouped else "the entry makes its column"
+        means = f" Below 0 means that {what} less useful to the model."
     return typeset(below_zero_words(values)) + means
 
 
@@ -182,8 +185,6 @@ def evaluated_words(info: dict[str, Any], file: str = "") -> str:
             return f"evaluated on {file} ({sample or counted(there or 0, 'row')})"
         return f"evaluated on {sample or counted(there or 0, 'validation row')}"
     words = f"evaluated on each of {folds} folds in turn"
-    if (made := info.get("folds_made") or folds) > folds:
-        words = f"evaluated on {folds} of {made} folds, to keep to the time"
     how = "; ".join(part for part in (info.get("splits"), sample) if part)
     return f"{words} ({how})" if how else words
 

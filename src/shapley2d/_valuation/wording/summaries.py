@@ -52,8 +52,8 @@ def summary_lines(values: CellValues) -> list[str]:
 def summary_html(values: CellValues, sums: Sums) -> str:
     """The short tables that a notebook shows."""
     units, (heading, names, worth, spreads) = Units.of(values), sums
-    noun = values._kind.removesuffix("s")
-    word = "" if noun == "block" else f"{values._row_word} "
+    noun = values._nouns[0][0]
+    word = "" if values._grouped else f"{values._row_word} "
     cells = [
         (f"{what} {noun}", typeset(value), f"{word}{row}, {column}")
         for what, value, row, column in _extremes(values, units)
@@ -90,10 +90,8 @@ def html_table(rows: Sequence[tuple[str, ...]], head: tuple[str, ...] = ()) -> s
 
 def _headline(values: CellValues) -> str:
     """What was valued, how, and how certain the values are."""
-    work = values.info.get("n_utilities") if values._kind == "blocks" else None
-    utilities = "" if work is None else f" ({work:,} utilities)"
     method = values.info.get("method", "unknown")
-    return f"{values._size_words}, method {method}{utilities}, {certainty_words(values)}"
+    return f"{values._size_words}, method {method}, {certainty_words(values)}"
 
 
 def _extremes(values: CellValues, units: Units) -> list[tuple[str, str, str, str]]:

@@ -170,7 +170,7 @@ class Units:
     @classmethod
     def of(cls, values: CellValues) -> Units:
         score, points = Score.of(values.info), points_of(values.info)
-        if score is None or not score.per_cent or values._kind != "cells":
+        if score is None or not score.per_cent or values._grouped:
             return cls(score, points, points, points)
         rows = _for_many(points, values.row_values, "rows")
         return cls(score, points, rows, _for_many(points, values.values, "cells"))

@@ -1,4 +1,4 @@
-"""From files to the library's arguments: features, target, validation table and owners, checked.
+"""From files to the library's arguments: features, target, validation table, checked.
 
 Also notes on labels that look wrong.
 """
@@ -16,8 +16,6 @@ from shapley2d._base.defaults import FOLDS
 from shapley2d._base.progress import reporting
 from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import printable
-from shapley2d._market.grid import is_empty
-from shapley2d._market.owners import AxisNames, check_owners, read_claims
 from shapley2d._tables.column_warnings import find_keys, in_words
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.label_check import MAX_ROWS, disagreeing_rows, rare_classes
@@ -47,7 +45,6 @@ if TYPE_CHECKING:
     from shapley2d.cli.options import RunOptions, TrainOptions
 
 
-_KEYWORDS = {"owner_column": "rows"}  # the library's names of options that have another one here
 _NAMED = 3  # rows and classes in a note
 WEIGHT = "valid_weight"
 """The option that is about validation rows, wherever these are."""
@@ -79,7 +76,7 @@ class Inputs:
     def question(
         self, table: TrainOptions, run: RunOptions, semivalue: Any, limit: Any
     ) -> dict[str, Any]:
-        """What ``cells`` and ``blocks`` ask of the library alike, by its keywords."""
+        """What ``cells`` asks of the library, by its keywords."""
         same = ("task", "include_label", "scoring", "baseline")
         of_run = ("random_state", "n_jobs", "checkpoint", "cluster")
         return {
@@ -108,23 +105,12 @@ class Inputs:
         return [*self.train.notes, *(self.valid.notes if self.valid else [])]
 
 
-def read_inputs(
-    table: TrainOptions,
-    file: FileOptions,
-    *,
-    owner_column: str | None = None,
-    rows: str | None = None,
-) -> Inputs:
-    """Read and check the training file and, where there is one, the validation file.
-
-    ``owner_column`` and ``rows`` are names of columns that are no features.
-    """
+def read_inputs(table: TrainOptions, file: FileOptions) -> Inputs:
+    """Read and check the training file and, where there is one, the validation file."""
     columns = {
         "groups": table.groups,
         "time_order": table.time_order,
         WEIGHT: table.valid_weight,
-        "owner_column": owner_column,
-        "rows": rows,
     }
     of_rows = {option: name for option, name in columns.items() if name is not None}
     with reporting(progress(), f"reading {printable(Path(table.train).name)}"):
@@ -171,38 +157,15 @@ def _check_inputs(
         row_names=found.rows if row_id is None else id_names(kept.select([row_id])),
         kinds=chosen.kinds,
         of_rows={
-            _KEYWORDS.get(option, option): clean_texts(kept.select([name])).column(0)
+            option: clean_texts(kept.select([name])).column(0)
             for option, name in of_rows.items()
             if option != WEIGHT or other is None
         },
     )
-    _refuse_unnamed(inputs, of_rows)
     if other is None:
         return inputs
     without = chosen.without | set(chosen.features) - set(X.column_names)
     return _with_validation(inputs, other, without, of_rows.get(WEIGHT), table)
-
-
-def _refuse_unnamed(inputs: Inputs, of_rows: Mapping[str, str]) -> None:
-    """Refuse rows of no owner, or of no set."""
-    for option, what in (("owner_column", "an owner"), ("rows", "a set")):
-        if option not in of_rows:
-            continue
-        empty = [k for k, name in enumerate(inputs.of_rows["rows"].to_pylist()) if is_empty(name)]
-        if empty:
-            raise InputError(
-                f"{flag_of(option)} {shlex.quote(of_rows[option])} is empty in {len(empty)} of "
-                f"{inputs.rows.size} rows, first in "
-                f"{inputs.train.where(int(inputs.rows[empty[0]]))}: name {what} there"
-            )
-
-
-def owners_of(labels: Any) -> list[dict[str, Any]]:
-    """The owners that a column names, as a list of what each has."""
-    rows: dict[str, list[int]] = {}
-    for row, name in enumerate(labels.to_pylist()):
-        rows.setdefault(str(name), []).append(row)
-    return [{"owner": name, "row": held} for name, held in rows.items()]
 
 
 def check_split(table: TrainOptions) -> None:
@@ -306,31 +269,6 @@ def _names(
         names |= {"X_valid": valid.path, "y_valid": f"{valid.path}: column {target!r}"}
         names.where |= {"X_valid": valid.where, "y_valid": valid.where}
     return names
-
-
-def read_owners(path: str, inputs: Inputs, *, encoding: str | None = None) -> list[dict[str, Any]]:
-    """Read the owners of a table, as :func:`shapley2d.value_blocks` takes them.
-
-    An empty ``row`` or ``column`` means all of them; an entry is a name, a position, a range such
-    as ``0-99``, or several of them with ``;`` between. Positions of rows and names of columns are
-    looked up, by the names of the rows or their positions in the file.
-    """
-    check_owners(path)
-    source = read_table(path, encoding=encoding)
-    rows = AxisNames("row", inputs.row_names.tolist())
-    columns = AxisNames("column", inputs.X.column_names)
-    inputs.train.notes.extend(source.notes)
-    claims = read_claims(source, f"--owners {path}")
-    return [
-        {
-            "owner": claim.owner,
-            "row": None if claim.row is None else rows.find(claim.row, claim.where).tolist(),
-            "column": None
-            if claim.column is None
-            else [inputs.X.column_names[j] for j in columns.find(claim.column, claim.where)],
-        }
-        for claim in claims
-    ]
 
 
 def label_notes(inputs: Inputs, task: str, *, valued: bool) -> list[str]:

@@ -50,6 +50,3 @@ function drawConvergence(table) {
   for (const [count, ratio] of table.history) plot.append(svg("circle", { cx: x(count), cy: y(ratio), r: 2.5, fill: "var(--bar-good)" }));
   box.replaceChildren(plot);
 }
-
-// what main.js draws once the data are unpacked; a page with more on it adds to the list
-const drawings = [drawConvergence];

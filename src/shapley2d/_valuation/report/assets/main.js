@@ -3,7 +3,7 @@
 async function start() {
   const table = await ValuedTable.read();
   interval.factor = table.intervalFactor;
-  let view = null;
+  const view = startMap(table, { onRow: (i, j) => chooseRow(i, j) });
 
   function chooseRow(i, j = null, scroll = false) {
     showRow(table, i, j);
@@ -16,19 +16,15 @@ async function start() {
     }
   }
 
-  if (byId("map")) {
-    view = startMap(table, { onRow: (i, j) => chooseRow(i, j) });
-    const [worst] = table.lowest;
-    view.map.chosenRow = worst ? worst[0] : 0;
-    view.map.draw();
-    showRow(table, view.map.chosenRow, worst ? worst[1] : null);
-    startCells(table, { onCell: (i, j) => chooseRow(i, j, true) });
-    startColumns(table);
-    startRows(table, { onRow: (i) => chooseRow(i, null, true) });
-    startTableView(table, view);
-  }
-  const palette = view ? view.map.palette : makePalette();
-  for (const draw of drawings) draw(table, palette);
+  const [worst] = table.lowest;
+  view.map.chosenRow = worst ? worst[0] : 0;
+  view.map.draw();
+  showRow(table, view.map.chosenRow, worst ? worst[1] : null);
+  startCells(table, { onCell: (i, j) => chooseRow(i, j, true) });
+  startColumns(table);
+  startRows(table, { onRow: (i) => chooseRow(i, null, true) });
+  startTableView(table, view);
+  drawConvergence(table, view.map.palette);
 }
 
 startPage(start);

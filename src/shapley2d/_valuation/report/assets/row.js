@@ -30,7 +30,7 @@ function shareWords(table, i) {
   if (table.n < table.nRows || Math.abs(table.rows[i]) <= interval(table.rowError(i))) return "";
   const behind = table.rows.filter((value) => (harms ? value <= table.rows[i] : value >= table.rows[i])).length;
   const share = Math.ceil((100 * behind) / table.n);
-  return share > 50 ? "" : `, among the ${share} % most ${harms ? "harmful" : "valuable"} ${table.blocks ? "sets" : "rows"}`;
+  return share > 50 ? "" : `, among the ${share} % most ${harms ? "harmful" : "valuable"} ${table.rowNouns[1]}`;
 }
 
 function waterfall(table, i, j, steps, others) {
@@ -47,12 +47,12 @@ function waterfall(table, i, j, steps, others) {
   const largest = Math.max(...steps.map((step) => Math.abs(step.value)));
   const unit = { ...table.unit, decimals: decimalsOf(numberText(largest, table.unit)) };
   const rows = bars.map((step) => waterfallStep(table, i, j, step, others, scale, unit));
-  const last = make("tr", { className: "total" }, make("th", { scope: "row", colSpan: table.hasEntries ? 2 : 1, textContent: `the ${table.blocks ? "set" : "row"}'s value` }));
+  const last = make("tr", { className: "total" }, make("th", { scope: "row", colSpan: table.hasEntries ? 2 : 1, textContent: `the ${table.rowNoun}'s value` }));
   last.append(make("td", { className: "bars" }, bar(total, scale)));
   last.append(make("td", { className: "right number", textContent: numberText(table.rows[i], unit) }));
   const entry = table.hasEntries ? [["entry", "what"]] : [];
   const head = headRow([["column", "name"], ...entry, ["adds up", "bars"], [table.unit.heading, "right"]]);
-  return [make("caption", { className: "visually-hidden", textContent: `What the ${table.blocks ? "set" : "row"}'s value is made of` }), head, make("tbody", {}, ...rows, last)];
+  return [make("caption", { className: "visually-hidden", textContent: `What the ${table.rowNoun}'s value is made of` }), head, make("tbody", {}, ...rows, last)];
 }
 
 function waterfallStep(table, i, j, step, others, scale, unit) {

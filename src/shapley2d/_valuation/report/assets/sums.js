@@ -26,13 +26,13 @@ function startColumns(table) {
 
   function show(page) {
     const order = Array.from({ length: table.m }, (_, j) => j).sort(orders[byId("column-sort").value]);
-    const names = [[table.blocks ? "set" : "column"], ["", "bars"], [table.columnUnit.heading, "right"]];
+    const names = [[table.columnNouns[0]], ["", "bars"], [table.columnUnit.heading, "right"]];
     if (table.total) names.push(["share", "right share"]);
     if (typical) names.push(["typical entries", "typical"]);
-    const caption = make("caption", { className: "visually-hidden", textContent: `Values of the ${table.blocks ? "sets of columns" : "columns"}` });
+    const caption = make("caption", { className: "visually-hidden", textContent: `Values of the ${table.columnNouns[1]}` });
     const lines = order.slice(page * PAGE, (page + 1) * PAGE).map(line);
     byId("column-list").replaceChildren(caption, headRow(names), make("tbody", {}, ...lines));
-    fillPager(byId("column-pager"), { page, size: PAGE, total: table.m, what: table.blocks ? "sets" : "columns", show });
+    fillPager(byId("column-pager"), { page, size: PAGE, total: table.m, what: table.columnNouns[1], show });
   }
 
   byId("column-sort").addEventListener("change", () => show(0));
@@ -65,10 +65,10 @@ function startRows(table, { onRow }) {
 
   function show(page) {
     const names = [[table.rowWord], ...(table.labelCodes ? [["label"]] : []), ["", "bars"], [table.rowUnit.heading, "right"]];
-    const caption = make("caption", { className: "visually-hidden", textContent: `Values of the ${table.blocks ? "sets of rows" : "rows"}` });
+    const caption = make("caption", { className: "visually-hidden", textContent: `Values of the ${table.rowNouns[1]}` });
     const lines = Array.from(order.slice(page * PAGE, (page + 1) * PAGE), line);
     byId("row-list").replaceChildren(caption, headRow(names), make("tbody", {}, ...lines));
-    fillPager(byId("row-pager"), { page, size: PAGE, total: order.length, what: table.blocks ? "sets" : "rows", show });
+    fillPager(byId("row-pager"), { page, size: PAGE, total: order.length, what: table.rowNouns[1], show });
   }
 
   byId("row-sort").addEventListener("change", arrange);

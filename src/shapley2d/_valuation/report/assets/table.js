@@ -39,8 +39,9 @@ class ValuedTable {
     }
     this.readEntries(entries, texts);
     this.markedSet = new Set(record.marked);
-    this.noun = record.blocks ? "block" : "cell";
-    this.rowWord = record.blocks ? "set" : record.rowWord;
+    [[this.noun], this.rowNouns, this.columnNouns] = record.nouns;
+    if (this.rowNouns[0] !== "row") this.rowWord = this.rowNouns[0];
+    this.rowNoun = this.rowNouns[0].split(" ")[0];
   }
 
   readEntries(bytes, texts) {

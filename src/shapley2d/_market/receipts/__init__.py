@@ -1,1 +1,0 @@
-"""Receipts: what was paid and why, signed, and verified from the data."""

@@ -1,1 +1,0 @@
-"""A look at every seller's rows beside the validation rows; knows no values and no payments."""
