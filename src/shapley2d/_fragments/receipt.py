@@ -10,13 +10,13 @@ import hashlib
 import json
 import math
 import re
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.atomic_write import atomic_write
 from shapley2d._base.json_record import Maybe, check_form, real_number
 from shapley2d._base.limits import is_too_deep, read_record_file
 from shapley2d._base.words import printable
+from shapley2d._fragments.payments import UNTRUSTED, divide, units_of
 from shapley2d._fragments.signature import sign
 from shapley2d.exceptions import InputError, Setting
 
@@ -37,10 +37,11 @@ _FORM = {
     "format": re.compile(FORMAT),
     "made": {"date": str, "versions": dict.fromkeys(PACKAGES, re.compile(r"[\w.+!-]{1,40}"))},
     "question": {
-        **dict.fromkeys(("y", "on", "groups", "valid_weight", "scoring"), Maybe(str)),
+        **dict.fromkeys(("on", "valid_weight", "scoring", "method"), Maybe(str)),
+        "target": str,
+        "labels_apart": bool,
         "by": re.compile("contributor|column"),
         "disagree": re.compile("error|first|missing"),
-        "method": Maybe(str),
         "task": re.compile("auto|classification|regression"),
         "kinds": Maybe({str: re.compile("number|date|text")}),
         "cv": Maybe(int),
@@ -49,7 +50,7 @@ _FORM = {
     },
     "contributors": [
         {
-            "name": str, "file": str, "sha256": _DIGEST, "amount": _AMOUNT,
+            "name": str, "file": str, "sha256": Maybe(_DIGEST), "amount": _AMOUNT,
             "value": object, "low": object, "high": object,
         }
     ],
@@ -81,11 +82,12 @@ def make_receipt(
     names = [str(name) for name in valuation.row_names]
     amounts: list[Any] = [None] * len(names)
     if pay is not None:
-        paid = valuation.payments(pay, trusted=trusted)
-        amounts = [f"{amount:.2f}" for amount in paid["amount"]]
+        if facts.crossed and not trusted:
+            raise InputError(*UNTRUSTED)
+        amounts = divide(units_of(pay), valuation.row_values.tolist(), names)
     half = valuation._interval_factor * valuation.row_stderr
     ends = zip(valuation.row_values - half, valuation.row_values + half, strict=True)
-    files = [{"name": f.name, "file": f.path, "sha256": f.sha256} for f in facts.files]
+    files = [{"name": name, "file": file, "sha256": digest} for name, file, digest in facts.files]
     record = {
         "format": FORMAT,
         "made": {
@@ -94,7 +96,13 @@ def make_receipt(
         },
         "question": facts.question,
         "contributors": [
-            {**file, "value": value, "low": _finite(low), "high": _finite(high), "amount": amount}
+            {
+                **file,
+                "value": value,
+                "low": _finite(low),
+                "high": _finite(high),
+                "amount": amount_text(amount),
+            }
             for file, value, (low, high), amount in zip(
                 files[: len(names)], valuation.row_values.tolist(), ends, amounts, strict=True
             )
@@ -103,7 +111,7 @@ def make_receipt(
         "score": facts.score,
         "baseline": facts.baseline,
         "total": valuation.total,
-        "paid": None if pay is None else f"{Decimal(str(pay)):.2f}",
+        "paid": None if pay is None else amount_text(units_of(pay)),
     }
     body = signed_bytes(record)
     signature = None if key is None else sign(body, key)
@@ -114,6 +122,11 @@ def make_receipt(
             temporary.write_text(f"{text}\n", encoding="ascii")
     found: dict[str, Any] = json.loads(text)
     return found
+
+
+def amount_text(cents: int | None) -> str | None:
+    """An amount as a receipt writes it."""
+    return None if cents is None else f"{cents // 100}.{cents % 100:02}"
 
 
 def signed_bytes(record: dict[str, Any]) -> bytes:

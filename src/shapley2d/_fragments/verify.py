@@ -9,17 +9,24 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import counted
-from shapley2d._fragments.join import digest_of
+from shapley2d._fragments.files import digest_of
 from shapley2d._fragments.payments import divide
-from shapley2d._fragments.receipt import make_receipt, numbers_in, read_receipt, signed_bytes
+from shapley2d._fragments.receipt import (
+    amount_text,
+    make_receipt,
+    numbers_in,
+    read_receipt,
+    signed_bytes,
+)
 from shapley2d._fragments.signature import is_signed
 from shapley2d._fragments.signature import public_key as key_in
 from shapley2d._fragments.value import value_fragments
+from shapley2d._tables.intake import is_path
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 _SAME = 1e-9
 _DIFFERS = "differs: "
@@ -48,16 +55,17 @@ class Verification:
 
 def verify_receipt(
     receipt: dict[str, Any] | str | os.PathLike[str],
-    fragments: Mapping[str, Any] | None = None,
+    fragments: Any = None,
     *,
     labels: Any = None,
     valid: Any = None,
+    owners: Any = None,
     public_key: str | os.PathLike[str] | None = None,
     method: Any = None,
     n_jobs: int | None = None,
     progress: Literal["auto"] | bool | Callable[[float, str], None] = "auto",
 ) -> Verification:
-    """Check a receipt: that nothing in it was changed and, with the files, that it follows from them.
+    """Check that nothing in a receipt was changed and, with the files, that its values follow.
 
     A receipt decides nothing: it names no path that is opened and no code that is run, and of the
     arguments of :func:`~shapley2d.value_fragments` only those of the question are taken from it.
@@ -66,11 +74,11 @@ def verify_receipt(
     ----------
     receipt : dict or path
         What :meth:`Valuation.receipt` returned, or its file.
-    fragments : mapping, optional
-        Files or frames by contributor; one of another name is recognized by its digest. With all of
-        them, the values are computed again.
-    labels, valid : path or frame, optional
-        Labels and validation table, where the receipt has them.
+    fragments : dict of tables or paths, optional
+        What contributors gave, by name; one of another name is recognized by its digest. With all
+        of them, the values are computed again. One assembled table, where there are ``owners``.
+    labels, valid, owners : optional
+        Labels, validation table and owners, where the receipt has them.
     public_key : path-like, optional
         A PEM file: the receipt must be signed with the private key that goes with it.
     method : optional
@@ -83,119 +91,114 @@ def verify_receipt(
     Verification
         ``ok``, and a sentence on each check in ``lines``.
     """
-    record = read_receipt(receipt)
-    lines = _lines_of_receipt(record, public_key)
-    others = {"labels": labels, "validation": valid}
-    given = {role: source for role, source in others.items() if source is not None}
-    if fragments is None and not given:
-        return Verification(tuple(lines))
-    found, told = _match_files(record, fragments or {}, given)
-    lines += told
-    lacking = [one["name"] for one in record["contributors"] if one["name"] not in found]
+    record, said = read_receipt(receipt), _Said()
+    _check_record(record, public_key, said)
+    given = {"labels": labels, "validation": valid, "owners": owners}
+    if owners is not None:
+        fragments, given["fragments"] = None, fragments
+    given = {role: source for role, source in given.items() if source is not None}
+    if not fragments and not given:
+        return Verification(tuple(said))
+    found = _match_files(record, fragments or {}, given, said)
+    needed = [one["name"] for one in record["contributors"] if one["sha256"] is not None]
+    lacking = [name for name in needed if name not in found]
     lacking += [one["name"] for one in record["others"] if one["name"] not in given]
     if lacking:
-        lines.append(f"The values were not computed again: that needs {_quoted(lacking)}, too.")
+        said.append(
+            f"The values were not computed again: that needs {', '.join(map(repr, lacking))}, too."
+        )
     else:
-        run = {"n_jobs": n_jobs, "progress": progress}
-        lines += _lines_of_values(record, found, given, method, run)
-    return Verification(tuple(lines))
+        _check_values(record, found, given, method, {"n_jobs": n_jobs, "progress": progress}, said)
+    return Verification(tuple(said))
 
 
-def _lines_of_receipt(record: dict[str, Any], key: str | os.PathLike[str] | None) -> list[str]:
-    """What can be said without the files."""
+class _Said(list[str]):
+    """Sentences, one for each check."""
+
+    def check(self, fits: bool, right: str, wrong: str) -> None:
+        self.append(right if fits else f"{_DIFFERS}{wrong}")
+
+    def differs(self, *wrong: str) -> None:
+        self += [f"{_DIFFERS}{one}" for one in wrong]
+
+    def check_file(self, name: str, wanted: str, digest: str) -> None:
+        wrong = f"{name}: not the file that was valued."
+        self.check(wanted == digest, f"{name}: the same file.", wrong)
+
+
+def _check_record(record: dict[str, Any], key: str | os.PathLike[str] | None, said: _Said) -> None:
+    """Check what can be checked without the files."""
     body, signature = signed_bytes(record), record["signature"]
-    fits = hashlib.sha256(body).hexdigest() == record["digest"]
-    lines = [
-        "Nothing in the receipt was changed: its digest fits."
-        if fits
-        else f"{_DIFFERS}the receipt's digest does not fit: it was changed after it was written."
-    ]
+    said.check(
+        hashlib.sha256(body).hexdigest() == record["digest"],
+        "Nothing in the receipt was changed: its digest fits.",
+        "the receipt's digest does not fit: it was changed after it was written.",
+    )
     if signature is None:
         unsigned = "The receipt is not signed: anyone could have written it."
-        lines.append(unsigned if key is None else _DIFFERS + unsigned)
+        said.check(key is None, unsigned, unsigned)
     elif not is_signed(body, signature):
-        lines.append(f"{_DIFFERS}the signature does not fit what the receipt says.")
-    elif key is None:
-        lines.append(f"It was signed with the key {signature['public_key']}.")
+        said.differs("the signature does not fit what the receipt says.")
     else:
-        same = signature["public_key"] == key_in(key)
-        lines.append(
-            f"It was signed with the key of {key}."
-            if same
-            else f"{_DIFFERS}the receipt was signed with another key than that of {key}."
+        who = signature["public_key"]
+        said.check(
+            key is None or who == key_in(key),
+            f"It was signed with the key {who if key is None else f'of {key}'}.",
+            f"the receipt was signed with another key than that of {key}.",
         )
-    return [*lines, *_lines_of_sums(record)]
-
-
-def _lines_of_sums(record: dict[str, Any]) -> list[str]:
-    """Whether values add up, and payments follow from them."""
-    each, total = record["contributors"], record["total"]
-    values, names = [float(one["value"]) for one in each], [one["name"] for one in each]
-    lines = []
+    each, total, paid = record["contributors"], record["total"], record["paid"]
+    values = [float(one["value"]) for one in each]
     if abs(sum(values) - total) > _SAME * max(1.0, *map(abs, values)):
-        lines.append(
-            f"{_DIFFERS}the values sum to {sum(values):.6g}, the receipt says {total:.6g}."
-        )
-    amounts = [one["amount"] for one in each]
-    if record["paid"] is None:
-        wrong = [name for name, amount in zip(names, amounts, strict=True) if amount is not None]
-        return [
-            *lines,
-            *[f"{_DIFFERS}nothing is paid, but {name!r} has an amount." for name in wrong],
-        ]
-    try:
-        right = divide(_cents(record["paid"]), values, names)
-    except InputError as error:
-        return [*lines, f"{_DIFFERS}{error}."]
+        said.differs(f"the values sum to {sum(values):g}, the receipt says {total:g}.")
+    amounts: list[int | None] = [None] * len(each)
+    if paid is not None:
+        try:
+            amounts = [*divide(int(paid.replace(".", "")), values, [one["name"] for one in each])]
+        except InputError as error:
+            said.differs(f"{error}.")
     wrong = [
-        f"{_DIFFERS}{name!r} is paid {amount}, the values give {cents / 100:.2f}."
-        for name, amount, cents in zip(names, amounts, right, strict=True)
-        if amount is None or _cents(amount) != cents
+        f"{one['name']!r} is paid {one['amount']}, its value gives {amount_text(cents)}."
+        for one, cents in zip(each, amounts, strict=True)
+        if one["amount"] != amount_text(cents)
     ]
-    return [
-        *lines,
-        *(wrong or [f"The payments of {record['paid']} follow from the values to the cent."]),
-    ]
-
-
-def _cents(amount: str) -> int:
-    return int(amount.replace(".", ""))
+    said.differs(*wrong)
+    if paid is not None and not wrong:
+        said.append(f"The payments of {paid} follow from the values to the cent.")
 
 
 def _match_files(
-    record: dict[str, Any], fragments: Mapping[str, Any], given: dict[str, Any]
-) -> tuple[dict[str, Any], list[str]]:
-    """The fragments by the contributors of a receipt, and whether each file is the one it has."""
+    record: dict[str, Any], fragments: Any, given: dict[str, Any], said: _Said
+) -> dict[str, Any]:
+    """The fragments by the contributors of a receipt, each told to be the file it has or not."""
     known = {one["name"]: one["sha256"] for one in record["contributors"]}
     others = {one["name"]: one["sha256"] for one in record["others"]}
-    found, lines = {}, []
+    found = {}
     for name, source in fragments.items():
-        digest = digest_of(source)
+        digest = digest_of(name, source).digest
         like = [one for one in known if known[one] == digest and one not in {**fragments, **found}]
         whose = name if name in known else like[0] if like else None
         if whose is None:
-            lines.append(
-                f"{_DIFFERS}{name!r} is no contributor of the receipt, nor has one its file."
-            )
+            said.differs(f"{name!r} is no contributor of the receipt, nor has one its file.")
             continue
         found[whose] = source
-        lines.append(_same_file(whose, known[whose] == digest))
+        said.check_file(whose, known[whose], digest)
     for role, source in given.items():
-        if role not in others:
-            lines.append(f"{_DIFFERS}the receipt has no file of {role}.")
+        if role in others:
+            said.check_file(role, others[role], digest_of(role, source).digest)
         else:
-            lines.append(_same_file(role, others[role] == digest_of(source)))
-    return {name: found[name] for name in known if name in found}, lines
+            said.differs(f"the receipt has no file of {role}.")
+    return {name: found[name] for name in known if name in found}
 
 
-def _same_file(name: str, same: bool) -> str:
-    return f"{name}: the same file." if same else f"{_DIFFERS}{name}: not the file that was valued."
-
-
-def _lines_of_values(
-    record: dict[str, Any], fragments: dict[str, Any], given: dict[str, Any], method: Any, run: Any
-) -> list[str]:
-    """The values computed again, and what of them differs."""
+def _check_values(
+    record: dict[str, Any],
+    fragments: Any,
+    given: dict[str, Any],
+    method: Any,
+    run: Any,
+    said: _Said,
+) -> None:
+    """Compute the values again, and say what of them differs."""
     question = dict(record["question"])
     if (question["method"] is None) != (method is not None):
         raise InputError(
@@ -206,35 +209,37 @@ def _lines_of_values(
             "" if method is None else ": leave it out",
         )
     question["method"] = method or question["method"]
+    target, apart = question.pop("target"), question.pop("labels_apart")
+    y, labels = target, given.get("labels")
+    if apart and not hasattr(labels, "columns") and not is_path(labels):
+        y, labels = labels, None
     try:
         with without_warnings():
             valuation = value_fragments(
-                fragments,
-                question.pop("y"),
+                given.get("fragments", fragments),
+                y,
                 given.get("validation"),
-                labels=given.get("labels"),
+                labels=labels,
+                owners=given.get("owners"),
                 **question,
                 **run,
             )
             again = make_receipt(valuation)
     except InputError as error:
-        return [f"{_DIFFERS}the values cannot be computed again: {error}."]
-    numbers = numbers_in(again)
+        said.differs(f"the values cannot be computed again: {error}.")
+        return
+    numbers, here, there = numbers_in(again), again["made"]["versions"], record["made"]["versions"]
     wrong = [
-        f"{_DIFFERS}{what}: computed again it is {numbers[what]:.10g}, the receipt says {said:.10g}."
-        for what, said in numbers_in(record).items()
-        if not abs(numbers.get(what, math.nan) - said) <= _SAME
+        f"the {what} is {numbers[what]:.10g}, the receipt says {number:.10g}."
+        for what, number in numbers_in(record).items()
+        if not abs(numbers.get(what, math.nan) - number) <= _SAME
     ]
+    said.differs(*wrong)
     if not wrong:
-        return [f"Computed again from the files: {counted(len(fragments), 'value')}, all the same."]
-    here, there = again["made"]["versions"], record["made"]["versions"]
-    versions = [
+        count = counted(len(record["contributors"]), "value")
+        said.append(f"Computed again from the files: {count}, all the same.")
+    said += [
         f"The receipt was made with {name} {there[name]}, here is {here[name]}."
         for name in here
-        if here[name] != there[name]
+        if wrong and here[name] != there[name]
     ]
-    return [*wrong, *versions]
-
-
-def _quoted(names: list[str]) -> str:
-    return ", ".join(map(repr, names))

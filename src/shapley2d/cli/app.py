@@ -24,8 +24,8 @@ SUMMARIES = {  # the first sentences of the commands' help
     "cells": "Value every cell of a table: which entries help a model, which harm it.",
     "fragments": "Value what each contributor's piece of a table is worth, and split a payment.",
     "report": "Write a report of saved values or the page of an inspection: one offline HTML file.",
-    "verify": "Check a receipt: that nothing in it was changed and, with the files, that its values "
-    "follow from them.",
+    "verify": "Check that nothing in a receipt was changed and, with the files, that its values "
+    "follow.",
     "demo": "Plant errors in a table, find and repair them, and value its cells.",
 }
 _EXAMPLES = {
