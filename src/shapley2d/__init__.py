@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from shapley2d._version import __version__
 
 if TYPE_CHECKING:
+    from shapley2d._fragments.value import value_fragments
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._forest.explain import Explanation, PredictionExplainer, explain_prediction
     from shapley2d._forest.method import Forest
@@ -57,6 +58,7 @@ __all__ = [
     "inspect_cells",
     "measure_repair",
     "value_cells",
+    "value_fragments",
     "value_game",
 ]
 
@@ -84,6 +86,7 @@ _HOMES = {
     "inspect_cells": "shapley2d._inspection.inspect",
     "measure_repair": "shapley2d._inspection.measure",
     "value_cells": "shapley2d._valuation.cells",
+    "value_fragments": "shapley2d._fragments.value",
     "value_game": "shapley2d._valuation.value_game",
 }
 

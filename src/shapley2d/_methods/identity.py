@@ -93,6 +93,11 @@ def fingerprint_problem(problem: Problem) -> dict[str, Any]:
         "the label": "none" if problem.label is None else problem.label,
         "scoring": describe(problem.scoring, "scoring"),
         "baseline": problem.baseline,
+        **{
+            f"the groups of {axis}": hash_parts([repr(groups.numbers.tolist()).encode()])
+            for axis, groups in (("rows", problem.row_groups), ("columns", problem.column_groups))
+            if groups is not None
+        },
     }
 
 

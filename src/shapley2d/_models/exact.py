@@ -56,7 +56,7 @@ class Exact(ModelMethod):
 
     def solve(self, problem: Problem, run: Run) -> Estimate:
         """Exact values of a model's cells."""
-        parts = self.games(problem, run)
+        parts, run = self.games_and_run(problem, run)
         known = {"problem": problem, "model": self.model, "preprocess": self.preprocess}
         estimate = self.solve_games(parts.games, parts.rows, parts.n_rows, run, known)
         return estimate.noting(**parts.info)
@@ -118,5 +118,5 @@ def check_exact(games: Sequence[Game]) -> None:
                 Setting("method", "mc"),
                 " or ",
                 Setting("method", "knn"),
-                ", or value blocks",
+                ", or value groups (row_groups, column_groups)",
             )

@@ -10,6 +10,7 @@ import numpy as np
 from shapley2d._methods.baseline import BEST_CONSTANT, BLIND_GUESS, warn_of_perfect_zero
 from shapley2d._methods.score_facts import score_facts
 from shapley2d._models.by_name import knn_of, resolve_model
+from shapley2d._models.wrapped import GroupedGame, LabelGame
 from shapley2d._tables.problem import weigh_problem
 from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d.exceptions import Setting
@@ -28,8 +29,8 @@ class ProblemGames:
     """The games of a problem."""
 
     games: list[Game]  # one per split; the value is the mean over them
-    rows: list[Ints]  # the rows of the table behind the rows of each game
-    n_rows: int  # rows of the table
+    rows: list[Ints]  # the rows of the values behind the rows of each game
+    n_rows: int  # rows, or groups of rows
     info: dict[str, Any]  # facts for the result's record
 
 
@@ -75,10 +76,25 @@ def model_games(method: Any, problem: Problem, run: Run, threads: int = 1) -> Pr
             info |= _constant_baseline(games, problem)
         info |= score_facts(problem, "model")
     if problem.label is not None:
-        from shapley2d._models.wrapped import LabelGame
-
         games = [LabelGame(game) for game in games]
-    return ProblemGames(games, [split.rows for split in problem.splits], problem.table.n_rows, info)
+    rows, n_rows = [split.rows for split in problem.splits], problem.table.n_rows
+    if problem.grouped:
+        games, rows, n_rows = _of_groups(games, problem)
+    return ProblemGames(games, rows, n_rows, info)
+
+
+def _of_groups(games: Sequence[Game], problem: Problem) -> tuple[list[Game], list[Ints], int]:
+    """Games of groups: a group of rows is those of its rows that train in the split."""
+    of_rows, of_columns = problem.row_groups, problem.column_groups
+    numbers = np.arange(problem.table.n_rows) if of_rows is None else of_rows.numbers
+    columns = np.arange(games[0].n_columns) if of_columns is None else of_columns.numbers
+    found: list[Game] = []
+    members = []
+    for game, split in zip(games, problem.splits, strict=True):
+        present, labels = np.unique(numbers[split.rows], return_inverse=True)
+        found.append(GroupedGame(game, labels, columns))
+        members.append(present)
+    return found, members, int(numbers.max()) + 1
 
 
 def _sweeps(model: str, problem: Problem) -> list[Game]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from shapley2d._base.defaults import TOLERANCE
 from shapley2d._methods.method import PRECISE, Option
 from shapley2d._models.model_method import MODEL, PREPROCESS, ModelMethod
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +76,12 @@ class MonteCarlo(ModelMethod):
         """Monte Carlo values of a model's cells."""
         from shapley2d._models.training_time import check_time
 
-        parts = self.games(problem, run)
+        if problem.grouped and self.truncation is not None:
+            raise InputError(
+                Setting("truncation"),
+                " does not go with groups, whose subsets are few: leave it out",
+            )
+        parts, run = self.games_and_run(problem, run)
         check_time(parts.games, run, self.model)
         known = {
             "problem": problem,

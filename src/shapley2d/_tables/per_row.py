@@ -24,13 +24,18 @@ if TYPE_CHECKING:
 
 
 def split_off_options(
-    X: Any, X_valid: Any, groups: Any, time_order: Any, valid_weight: Any
-) -> tuple[Any, Any, Any, Any, Any]:
+    X: Any, X_valid: Any, groups: Any, time_order: Any, valid_weight: Any, row_groups: Any = None
+) -> tuple[Any, Any, Any, Any, Any, Any]:
     """Replace names of columns by their entries, and take these columns out of the tables.
 
     ``valid_weight`` names a column of the validation table, or of X if there is none.
+    ``row_groups`` may name the same column as ``groups``.
     """
+    same = isinstance(row_groups, str) and isinstance(groups, str) and row_groups == groups
+    if isinstance(row_groups, str) and X_valid is not None and row_groups in names_of(X_valid):
+        X_valid, _ = without_column(X_valid, row_groups, "X_valid")
     X, groups = _split_off(X, groups, "groups")
+    X, row_groups = (X, groups) if same else _split_off(X, row_groups, "row_groups")
     X, time_order = _split_off(X, time_order, "time_order")
     if X_valid is not None and isinstance(valid_weight, str):
         if valid_weight in names_of(X):  # not a feature of either table
@@ -38,7 +43,7 @@ def split_off_options(
         X_valid, valid_weight = _split_off(X_valid, valid_weight, "valid_weight", "X_valid")
     else:
         X, valid_weight = _split_off(X, valid_weight, "valid_weight")
-    return X, X_valid, groups, time_order, valid_weight
+    return X, X_valid, groups, time_order, valid_weight, row_groups
 
 
 def _split_off(X: Any, given: Any, option: str, name: str = "X") -> tuple[Any, Any]:
@@ -47,8 +52,8 @@ def _split_off(X: Any, given: Any, option: str, name: str = "X") -> tuple[Any, A
 
 def read_groups(given: Any, table: Table) -> Ints:
     """The group of every row as a number, in the sorted order of the labels."""
-    items = _items(given, "groups", table.n_rows)
-    _refuse_missing([is_missing(item) for item in items], table, "groups")
+    items = entries_of(given, "groups", table.n_rows)
+    refuse_missing([is_missing(item) for item in items], table, "groups")
     try:
         labels = list(dict.fromkeys(items))
     except TypeError:
@@ -84,7 +89,7 @@ def read_weights(given: Any, table: Table) -> Floats:
 
 
 def _numbers(given: Any, option: str, table: Table, kinds: tuple[str, ...], wanted: str) -> Floats:
-    _items(given, option, table.n_rows)
+    entries_of(given, option, table.n_rows)
     column = as_table({option: given}, option).columns[0]
     if column.kind not in kinds:
         raise InputError(Setting(option), f" must hold {wanted} for every row")
@@ -95,12 +100,12 @@ def _numbers(given: Any, option: str, table: Table, kinds: tuple[str, ...], want
             f" must hold {wanted} for every row, but holds {stray[1]!r} in ",
             _row(option, stray[0], table),
         )
-    _refuse_missing(np.isnan(column.entries).tolist(), table, option)
+    refuse_missing(np.isnan(column.entries).tolist(), table, option)
     return column.entries
 
 
-def _items(given: Any, option: str, n_rows: int) -> list[Any]:
-    """The entries, one per row."""
+def entries_of(given: Any, option: str, count: int, noun: str = "row") -> list[Any]:
+    """The entries, one per row or column."""
     series = as_series(given, option)
     if isinstance(series, nw.Series):
         items = series.to_list()
@@ -113,15 +118,18 @@ def _items(given: Any, option: str, n_rows: int) -> list[Any]:
     else:
         raise InputError(
             Setting(option, given),
-            " must be the name of a column, or one entry per row in an array, list or series",
+            " must be the name of a column, or one entry per row in an array, list or series"
+            if noun == "row"
+            else f" must be a mapping from names, or one entry per {noun} in a list or an array",
         )
-    if len(items) != n_rows:
+    if len(items) != count:
         entries = counted(len(items), "entry", "entries")
-        raise InputError(Setting(option), f" has {entries} for {counted(n_rows, 'row')}")
+        raise InputError(Setting(option), f" has {entries} for {counted(count, noun)}")
     return items
 
 
-def _refuse_missing(missing: list[bool], table: Table, option: str) -> None:
+def refuse_missing(missing: list[bool], table: Table, option: str) -> None:
+    """Refuse rows without an entry, and name the first."""
     places = np.flatnonzero(missing)
     if places.size:
         raise InputError(

@@ -14,6 +14,7 @@ from shapley2d._tables.convert import as_table
 from shapley2d._tables.intake import collected, warn_of_two_queries, with_targets
 from shapley2d._tables.kinds import match_columns
 from shapley2d._tables.per_row import read_groups, read_times, read_weights, split_off_options
+from shapley2d._tables.player_groups import PlayerGroups, read_column_groups, read_row_groups
 from shapley2d._tables.scoring import check_scoring
 from shapley2d._tables.splits import check_cv, is_count, split_rows
 from shapley2d._tables.target import as_target, label_name, match_target
@@ -64,6 +65,14 @@ class Problem:
     scoring: Any = None  # the score: a name or a scorer; None for that of the model
     baseline: str = "labels"  # what no columns are worth: what the labels predict, or "zero"
     how: str = ""  # how the rows were split, in words; empty for random folds
+    # the players of an axis, where these are not single rows or columns
+    row_groups: PlayerGroups | None = None
+    column_groups: PlayerGroups | None = None  # the label, where it is valued, is a group too
+
+    @property
+    def grouped(self) -> bool:
+        """Whether the players of an axis are groups."""
+        return self.row_groups is not None or self.column_groups is not None
 
     def asked(self) -> dict[str, Any]:
         """The score and the baseline, where they are not the defaults."""
@@ -87,6 +96,8 @@ class Tables:
     groups: Any
     times: Floats | None
     weights: Floats | None
+    row_groups: PlayerGroups | None
+    column_groups: PlayerGroups | None
     given: Table  # all those rows
     kept: Ints  # positions of the table's rows among them
     validates: bool  # whether a model is evaluated, which takes splits
@@ -123,6 +134,8 @@ def read_tables(
     groups: Any = None,
     time_order: Any = None,
     valid_weight: Any = None,
+    row_groups: Any = None,
+    column_groups: Any = None,
     validates: bool = True,
 ) -> Tables:
     """Check the user's tables once; arguments are those of :func:`shapley2d.value_cells`.
@@ -137,8 +150,8 @@ def read_tables(
     X, y, X_valid, y_valid = with_targets(X, y, X_valid, y_valid)
     _check_validation(X_valid, y_valid, valid_weight, validates=validates)
     _check_splitting(cv, groups, time_order, X_valid, validates=validates)
-    X, X_valid, groups, time_order, weights = split_off_options(
-        X, X_valid, groups, time_order, valid_weight
+    X, X_valid, groups, time_order, weights, row_groups = split_off_options(
+        X, X_valid, groups, time_order, valid_weight, row_groups
     )
     table = as_table(X, "X", kinds)
     target = as_target(y, table, task)
@@ -148,7 +161,13 @@ def read_tables(
     times = None if time_order is None else read_times(time_order, given)
     if weights is not None and X_valid is None:
         weights = read_weights(weights, given)
+    of_rows = None if row_groups is None else read_row_groups(row_groups, given)
+    of_columns = (
+        None if column_groups is None else read_column_groups(column_groups, given.column_names)
+    )
     kept = np.arange(given.n_rows) if target.kept is None else target.kept
+    if of_rows is not None and target.kept is not None:
+        of_rows = of_rows.take(kept)
     table = given if target.kept is None else given.take_rows(kept)
     warn_of_reading(table)
     warn_of_empty(table)
@@ -156,7 +175,9 @@ def read_tables(
     split = None
     if X_valid is not None:
         split = validated_split(table, target, X_valid, y_valid, weights)
-    return Tables(table, target, split, codes, times, weights, given, kept, validates)
+    return Tables(
+        table, target, split, codes, times, weights, of_rows, of_columns, given, kept, validates
+    )
 
 
 def split_tables(
@@ -172,7 +193,13 @@ def split_tables(
     check_scoring(scoring)
     check_choice(baseline, "baseline", BASELINES)
     table, target, split, kept = tables.table, tables.target, tables.split, tables.kept
-    made = Problem(table, target, [], label, scoring, baseline)
+    of_columns = tables.column_groups
+    if of_columns is not None and label is not None:
+        of_columns = of_columns.with_one(label)
+    made = Problem(
+        table, target, [], label, scoring, baseline,
+        row_groups=tables.row_groups, column_groups=of_columns,
+    )  # fmt: skip
     if not tables.validates:
         return made
     if split is not None:

@@ -11,9 +11,10 @@ from shapley2d._base.words import format_seconds
 from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run
 from shapley2d._methods.score_facts import CLOSED_SCORES
-from shapley2d._tables.frames import frame_kind
+from shapley2d._tables.frames import frame_kind, objects
 from shapley2d._tables.problem import make_problem
 from shapley2d._tables.target import with_label
+from shapley2d._valuation.groups import method_of_groups
 from shapley2d._valuation.methods import find_method
 from shapley2d._valuation.valuation import Valuation
 
@@ -34,7 +35,7 @@ FOREST = 'method="forest" (--method forest) values the cells under a forest'
 
 _QUESTION = {
     "task", "kinds", "include_label", "cv", "groups", "time_order", "valid_weight", "scoring",
-    "baseline",
+    "baseline", "row_groups", "column_groups",
 }  # fmt: skip
 
 
@@ -42,6 +43,8 @@ class Settings(TypedDict, total=False):
     """The keywords of :func:`value_cells`, beside the tables: the question, method and run."""
 
     method: str | Method | None
+    row_groups: Any
+    column_groups: Any
     task: Literal["auto", "classification", "regression"]
     kinds: Mapping[str, Literal["number", "date", "text"]] | None
     include_label: bool
@@ -67,6 +70,8 @@ def value_cells(
     y_valid: Any = None,
     *,
     method: str | Method = "knn",
+    row_groups: Any = None,
+    column_groups: Any = None,
     task: Literal["auto", "classification", "regression"] = "auto",
     kinds: Mapping[str, Literal["number", "date", "text"]] | None = None,
     include_label: bool = False,
@@ -104,6 +109,17 @@ def value_cells(
         :class:`~shapley2d.MonteCarlo` or :class:`~shapley2d.Exact`, with options of their own; or
         a method of your own. A word stands for one with its defaults: ``"knn"``, ``"forest"``,
         ``"mc"``, ``"exact"``.
+    row_groups : name of a column of X, or 1-D array, list or series, optional
+        The group of every row, such as the hospital that it comes from. The players are then these
+        groups, in order of first appearance, each of which joins as a whole: values, errors, plots
+        and the report are those of groups (the paper's blocks, where there are groups of columns
+        too). A column named here is not a feature; a pandas series is aligned with X by its index.
+        In cross-valuation a group is its rows that train. ``MonteCarlo`` and ``Exact`` value
+        groups; so does ``KNN``, from all subsets of the groups where these are few and from random
+        orders otherwise.
+    column_groups : dict, or 1-D array or list, optional
+        The group of every column: one label for each, or a mapping from names of columns to groups.
+        A column that a mapping does not name is a group by its own name.
     task : {"auto", "classification", "regression"}
         ``"auto"``: text, booleans and up to 20 different whole numbers are classes.
     kinds : dict, optional
@@ -178,6 +194,7 @@ def value_cells(
     """
     valuation, _ = valued_cells(
         X, y, X_valid, y_valid, method=method, task=task, kinds=kinds,
+        row_groups=row_groups, column_groups=column_groups,
         include_label=include_label, cv=cv, groups=groups, time_order=time_order,
         valid_weight=valid_weight, scoring=scoring, baseline=baseline, semivalue=semivalue,
         random_state=random_state, n_jobs=n_jobs, max_time=max_time, progress=progress,
@@ -200,37 +217,44 @@ def valued_cells(
     problem = make_problem(
         X, y, X_valid, y_valid, seed=run.seed, validates=method.needs_validation, **question
     )
+    played = method_of_groups(method, problem) if problem.grouped else method
     closed = problem.scoring in (None, *CLOSED_SCORES[problem.target.task])
     takes = format_seconds(find_method("forest").seconds(problem, run))
-    has_other = closed and method.name != "forest"
+    has_other = closed and method.name != "forest" and not problem.grouped
     run = run.advising(f"{FOREST} in about {takes}" if has_other else "")
     if run.limit is None and isinstance(run.progress, RunProgress):
-        run.progress.foretell(method.seconds(problem, run))
-    estimate = method.solve(problem, run)
+        run.progress.foretell(played.seconds(problem, run))
+    estimate = played.solve(problem, run)
     table = problem.table
     if problem.label is not None:
         table = with_label(table, problem.target, problem.label)
+    of_rows, of_columns = problem.row_groups, problem.column_groups
+    players = (
+        "row" if of_rows is None else "group of rows",
+        "column" if of_columns is None else "group of columns",
+    )
     crossed = X_valid is None and method.needs_validation
     asked = {"X": X, "y": y, "X_valid": X_valid, "y_valid": y_valid, **settings}
     valuation = Valuation._of(
         estimate,
-        row_names=table.row_names,
-        column_names=table.column_names,
+        row_names=table.row_names if of_rows is None else objects(of_rows.names),
+        column_names=table.column_names if of_columns is None else of_columns.names,
         info=run.record(
-            method=method.name,
+            method=played.name,
+            **({"players": players} if problem.grouped else {}),
             task=problem.target.task,
             n_valid=problem.n_valid,
             folds=len(problem.splits) if crossed else None,
             splits=problem.how or None,
             weighted=settings["valid_weight"] is not None or None,
             label=problem.label,
-            settings={**problem.asked(), **method.settings()},
-            about=method.about(estimate.info),
+            settings={**problem.asked(), **played.settings()},
+            about=played.about(estimate.info),
             call=repeat_call(value_cells, asked | {"method": method, "random_state": run.seed}),
             **estimate.info,
         ),
-        _table=table,
-        _target=problem.target.y,
+        _table=None if problem.grouped else table,
+        _target=None if problem.grouped else problem.target.y,
         _frame=frame_kind(X),
         _held=estimate.held,
     )
