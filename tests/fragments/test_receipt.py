@@ -38,6 +38,7 @@ def valued(folder, given):
         folder / "valid.csv",
         labels=folder / "labels.csv",
         on="customer",
+        method="gaussian_nb",
         progress=False,
     )
 
@@ -126,8 +127,11 @@ def test_an_owner_checks_its_own_file(receipt, given, folder):
     )
     found = verify_receipt(receipt, {"mine": given["shop"]})  # recognized by what it holds
     assert found.ok and "shop: the same file." in found.lines
-    assert differing(verify_receipt(receipt, {"mine": folder / "labels.csv"})) == [
-        "differs: 'mine' is no contributor of the receipt, nor has one its file."
+    found = verify_receipt(receipt, {"mine": folder / "labels.csv"})
+    assert found.ok and "labels: the same file." in found.lines
+    (folder / "other.csv").write_text("a\n1\n")
+    assert differing(verify_receipt(receipt, {"mine": folder / "other.csv"})) == [
+        "differs: mine: no file of the receipt, neither by its name nor by its digest."
     ]
 
 
@@ -150,7 +154,7 @@ def test_a_file_that_differs_is_named_and_so_are_its_values(
     wrong = differing(verify_receipt(receipt, given | {"shop": tmp_path / "shop.csv"}, **others))
     assert wrong[1].startswith("differs: the values cannot be computed again: ")
     wrong = differing(verify_receipt(make_plain(receipt), given, labels=folder / "labels.csv"))
-    assert wrong == ["differs: the receipt has no file of labels."]
+    assert wrong[0] == "differs: labels: the receipt has no such file."
 
 
 def make_plain(record):
@@ -203,7 +207,7 @@ def test_payments_and_sums_of_a_resealed_receipt_are_found(receipt):
     name = receipt["contributors"][0]["name"]
     right, wrong = (receipt["contributors"][k]["amount"] for k in (0, 1))
     found = differing(verify_receipt(sealed(receipt, swap)))
-    assert found[0] == f"differs: '{name}' is paid {wrong}, the values give {right}."
+    assert found[0] == f"differs: '{name}' is paid {wrong}, its value gives {right}."
 
     def more(record):
         record["paid"] = "1000.01"
@@ -227,7 +231,7 @@ def test_payments_and_sums_of_a_resealed_receipt_are_found(receipt):
         record["paid"] = None
 
     assert (
-        f"differs: '{name}' is paid {right}, the values give None."
+        f"differs: '{name}' is paid {right}, its value gives None."
         in verify_receipt(sealed(receipt, unpaid)).lines
     )
 
@@ -300,7 +304,7 @@ def test_keys_that_are_none_are_named(valued, keys, tmp_path):
     locked = s.BestAvailableEncryption(b"secret")
     private = Ed25519PrivateKey.generate()
     path.write_bytes(private.private_bytes(s.Encoding.PEM, s.PrivateFormat.PKCS8, locked))
-    with pytest.raises(InputError, match="is locked with a password: give a key without one"):
+    with pytest.raises(InputError, match="a private Ed25519 key without a password"):
         make_receipt(valued, key=path)
 
 
@@ -313,17 +317,17 @@ def test_signatures_name_the_package_that_they_need(valued, keys, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("<html>", "it is not JSON, or a number is not finite"),
-        ("[" * 100_000 + "]" * 100_000, "it is nested too deeply"),
-        ('{"format": 1, "format": 2}', "an entry occurs twice"),
-        ('{"total": NaN}', "it is not JSON, or a number is not finite"),
-        ('{"total": 1e999}', "it is not JSON, or a number is not finite"),
-        ('{"total": ' + "9" * 5000 + "}", "it is not JSON, or a number is not finite"),
+        ("<html>", "it is not JSON: Expecting value"),
+        ("[" * 100_000 + "]" * 100_000, "it is longer, or nested more deeply, than any receipt"),
+        ('{"format": 1, "format": 2}', "it is not JSON: an entry occurs twice"),
+        ('{"total": NaN}', "it is not JSON: Out of range float"),
+        ('{"total": 1e999}', "it is not JSON: Out of range float"),
+        ('{"total": ' + "9" * 5000 + "}", "it is not JSON: Exceeds the limit"),
         ("[]", "its format is None, this version reads 'shapley2d receipt 3'"),
         ('{"format": "shapley2d receipt 2"}', "its format is 'shapley2d receipt 2'"),
         ('{"format": "shapley2d receipt 3"}', "it lacks 'baseline'"),
-        ("\xff", "it is not JSON"),
-        (" " * (2**24 + 1), "it has more than 16,777,216 bytes"),
+        ("\xff", "'utf-8' codec can't decode byte 0xff"),
+        (" " * (2**24 + 1), "it is longer, or nested more deeply, than any receipt"),
     ],
 )
 def test_files_that_are_no_receipts_are_refused_in_one_line(text, message, tmp_path):
@@ -342,12 +346,6 @@ def test_records_in_memory_are_checked_alike(receipt):
     for odd in (nested, {"total": float("nan")}, {1: 2}, {"a": {1, 2}}):
         with pytest.raises(InputError, match="the receipt is refused"):
             verify_receipt(odd)
-
-    def twice(record):
-        record["contributors"][1]["name"] = record["contributors"][0]["name"]
-
-    with pytest.raises(InputError, match="a contributor occurs twice"):
-        verify_receipt(sealed(receipt, twice))
 
     def huge(record):
         record["total"] = 10**400
@@ -391,7 +389,9 @@ def test_files_named_in_a_receipt_are_not_opened(receipt, given, others, folder)
     opened = []
     path_open = Path.open
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Path, "open", lambda self, *a, **k: opened.append(self) or path_open(self, *a, **k))
+        patch.setattr(
+            Path, "open", lambda self, *a, **k: opened.append(self) or path_open(self, *a, **k)
+        )
         assert verify_receipt(sealed(receipt, elsewhere), given, **others).ok
     assert all(folder in path.parents for path in opened if path.suffix == ".csv")
     assert not [path for path in opened if "passwd" in path.name]
@@ -414,11 +414,6 @@ def test_a_model_of_ones_own_is_given_again(folder, given, others):
     with pytest.raises(InputError, match="give it again as method"):
         verify_receipt(receipt, given, **others)
     assert verify_receipt(receipt, given, method=model, **others).ok
-
-
-def test_a_method_of_the_receipt_is_not_given_again(receipt, given, others):
-    with pytest.raises(InputError, match="the receipt names its own method: leave it out"):
-        verify_receipt(receipt, given, method="boosting", **others)
 
 
 def test_a_run_that_ended_early_has_no_receipt(valued):

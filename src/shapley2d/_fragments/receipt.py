@@ -29,9 +29,9 @@ FORMAT = "shapley2d receipt 3"
 """Raise the number when older versions could not read what is written."""
 
 PACKAGES = ("shapley2d", "numpy", "numba")
-_MOST_BYTES = 2**24
+_MOST_LETTERS = 2**24
 _DEPTH = 8
-_DIGEST = re.compile("[0-9a-f]{64}")
+_DIGEST, _NUMBER = re.compile("[0-9a-f]{64}"), int | float
 _AMOUNT = Maybe(re.compile(r"\d{1,15}\.\d\d"))
 _FORM = {
     "format": re.compile(FORMAT),
@@ -40,6 +40,7 @@ _FORM = {
         **dict.fromkeys(("on", "valid_weight", "scoring", "method"), Maybe(str)),
         "target": str,
         "labels_apart": bool,
+        "max_time": object,
         "by": re.compile("contributor|column"),
         "disagree": re.compile("error|first|missing"),
         "task": re.compile("auto|classification|regression"),
@@ -51,11 +52,11 @@ _FORM = {
     "contributors": [
         {
             "name": str, "file": str, "sha256": Maybe(_DIGEST), "amount": _AMOUNT,
-            "value": object, "low": object, "high": object,
+            "value": _NUMBER, "low": Maybe(_NUMBER), "high": Maybe(_NUMBER),
         }
     ],
     "others": [{"name": str, "file": str, "sha256": _DIGEST}],
-    "score": str, "baseline": object, "total": object, "paid": _AMOUNT,
+    "score": str, "baseline": _NUMBER, "total": _NUMBER, "paid": _AMOUNT,
     "digest": _DIGEST,
     "signature": Maybe(
         {"public_key": _DIGEST, "signature": re.compile("[0-9a-f]{128}")}
@@ -139,42 +140,15 @@ def signed_bytes(record: dict[str, Any]) -> bytes:
 def read_receipt(source: dict[str, Any] | str | os.PathLike[str]) -> dict[str, Any]:
     """A receipt of the form above, whoever wrote it; anything else is refused in one line."""
     given = isinstance(source, dict)
-    name = "the receipt" if given else str(source)
+    data = b"" if given else read_record_file(source)
     try:
-        data = json.dumps(source).encode() if given else read_record_file(source)
-        return _parse(data)
-    except InputError:
-        raise
-    except ValueError as error:
-        raise InputError(f"{name} is refused: {printable(str(error))}") from None
+        record = _parse(json.dumps(source) if given else data.decode())
+        check_form(record, _FORM, "it", exact=True)
+        for number in numbers_in(record).values():
+            real_number(number, "a number in it", -math.inf)
     except Exception as error:  # noqa: BLE001  (whatever a file provokes is the file's fault)
-        raise InputError(f"{name} is refused: it is no receipt ({type(error).__name__})") from None
-
-
-def _parse(data: bytes) -> dict[str, Any]:
-    if len(data) > _MOST_BYTES:
-        raise ValueError(f"it has more than {_MOST_BYTES:,} bytes")
-    try:
-        text = data.decode()
-        deep = is_too_deep(text, _DEPTH)
-        record = None if deep else json.loads(text, object_pairs_hook=_once)
-        json.dumps(record, allow_nan=False)
-    except ValueError as error:
-        why = (
-            error if isinstance(error, _TwiceError) else "it is not JSON, or a number is not finite"
-        )
-        raise ValueError(why) from None
-    if deep:
-        raise ValueError("it is nested too deeply")
-    found = record.get("format") if isinstance(record, dict) else None
-    if found != FORMAT:
-        raise ValueError(f"its format is {found!r}, this version reads {FORMAT!r}")
-    check_form(record, _FORM, "it", exact=True)
-    names = [one["name"] for one in record["contributors"]]
-    if len({*names}) < len(names):
-        raise ValueError("a contributor occurs twice")
-    for number in numbers_in(record).values():
-        real_number(number, "a number in it", -math.inf)
+        name, why = "the receipt" if given else source, printable(str(error))
+        raise InputError(f"{name} is refused: {why}") from None
     return record
 
 
@@ -186,14 +160,24 @@ def numbers_in(record: dict[str, Any]) -> dict[str, float]:
     return {name: number for name, number in found.items() if number is not None}
 
 
-class _TwiceError(ValueError):
-    """Readers would disagree about which of two entries of one name counts."""
+def _parse(text: str) -> dict[str, Any]:
+    if len(text) > _MOST_LETTERS or is_too_deep(text, _DEPTH):
+        raise ValueError("it is longer, or nested more deeply, than any receipt")
+    try:
+        record = json.loads(text, object_pairs_hook=_once)
+        json.dumps(record, allow_nan=False)
+    except ValueError as error:
+        raise ValueError(f"it is not JSON: {error}") from None
+    found = record.get("format") if isinstance(record, dict) else None
+    if found != FORMAT:
+        raise ValueError(f"its format is {found!r}, this version reads {FORMAT!r}")
+    return record
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
-    if len(found) < len(pairs):
-        raise _TwiceError("an entry occurs twice")
+    if len(found) < len(pairs):  # readers would disagree about which of them counts
+        raise ValueError("an entry occurs twice")
     return found
 
 

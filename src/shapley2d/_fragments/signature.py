@@ -43,12 +43,10 @@ def _key(path: str | os.PathLike[str], kind: str) -> Any:
             found = serialization.load_pem_private_key(data, password=None)
         else:
             found = serialization.load_pem_public_key(data)
-    except TypeError:
-        raise InputError(f"{path} is locked with a password: give a key without one") from None
     except Exception:  # noqa: BLE001  (whatever a file provokes is the file's fault)
         found = None
     if not isinstance(found, (ed25519.Ed25519PrivateKey, ed25519.Ed25519PublicKey)):
-        raise InputError(f"{path} is not a PEM file with a {kind} Ed25519 key")
+        raise InputError(f"{path} is not a PEM file with a {kind} Ed25519 key without a password")
     return found
 
 

@@ -148,7 +148,7 @@ def _check_record(record: dict[str, Any], key: str | os.PathLike[str] | None, sa
         )
     each, total, paid = record["contributors"], record["total"], record["paid"]
     values = [float(one["value"]) for one in each]
-    if abs(sum(values) - total) > _SAME * max(1.0, *map(abs, values)):
+    if abs(sum(values) - total) > _SAME * (1 + sum(map(abs, values))):
         said.differs(f"the values sum to {sum(values):g}, the receipt says {total:g}.")
     amounts: list[int | None] = [None] * len(each)
     if paid is not None:
@@ -169,25 +169,27 @@ def _check_record(record: dict[str, Any], key: str | os.PathLike[str] | None, sa
 def _match_files(
     record: dict[str, Any], fragments: Any, given: dict[str, Any], said: _Said
 ) -> dict[str, Any]:
-    """The fragments by the contributors of a receipt, each told to be the file it has or not."""
-    known = {one["name"]: one["sha256"] for one in record["contributors"]}
-    others = {one["name"]: one["sha256"] for one in record["others"]}
-    found = {}
+    """The fragments by contributor, each said to be the receipt's or not; others go to ``given``."""
+    wanted = {one["name"]: one["sha256"] for one in [*record["others"], *record["contributors"]]}
+    names, found = [one["name"] for one in record["contributors"]], {}
     for name, source in fragments.items():
         digest = digest_of(name, source).digest
-        like = [one for one in known if known[one] == digest and one not in {**fragments, **found}]
-        whose = name if name in known else like[0] if like else None
+        taken = {**fragments, **found, **given}
+        like = [one for one in wanted if wanted[one] == digest and one not in taken]
+        whose = name if name in names else like[0] if like else None
         if whose is None:
-            said.differs(f"{name!r} is no contributor of the receipt, nor has one its file.")
-            continue
-        found[whose] = source
-        said.check_file(whose, known[whose], digest)
-    for role, source in given.items():
-        if role in others:
-            said.check_file(role, others[role], digest_of(role, source).digest)
+            said.differs(f"{name}: no file of the receipt, neither by its name nor by its digest.")
+        elif whose in names:
+            found[whose] = source
+            said.check_file(whose, wanted[whose], digest)
         else:
-            said.differs(f"the receipt has no file of {role}.")
-    return {name: found[name] for name in known if name in found}
+            given[whose] = source
+    for role, source in given.items():
+        if role in wanted:
+            said.check_file(role, wanted[role], digest_of(role, source).digest)
+        else:
+            said.differs(f"{role}: the receipt has no such file.")
+    return {name: found[name] for name in names if name in found}
 
 
 def _check_values(
@@ -200,16 +202,13 @@ def _check_values(
 ) -> None:
     """Compute the values again, and say what of them differs."""
     question = dict(record["question"])
-    if (question["method"] is None) != (method is not None):
+    question["method"] = question["method"] or method
+    if question["method"] is None:
         raise InputError(
-            "the receipt was made with a model that no file can hold: give it again as "
-            if method is None
-            else "the receipt names its own ",
+            "the receipt was made with a model that no file can hold: give it again as ",
             Setting("method"),
-            "" if method is None else ": leave it out",
         )
-    question["method"] = method or question["method"]
-    target, apart = question.pop("target"), question.pop("labels_apart")
+    target, apart, _ = (question.pop(name) for name in ("target", "labels_apart", "max_time"))
     y, labels = target, given.get("labels")
     if apart and not hasattr(labels, "columns") and not is_path(labels):
         y, labels = labels, None
@@ -228,11 +227,13 @@ def _check_values(
     except InputError as error:
         said.differs(f"the values cannot be computed again: {error}.")
         return
-    numbers, here, there = numbers_in(again), again["made"]["versions"], record["made"]["versions"]
+    mine, theirs = numbers_in(again), numbers_in(record)
+    here, there = again["made"]["versions"], record["made"]["versions"]
+    pairs = {what: (mine.get(what, math.nan), theirs.get(what, math.nan)) for what in mine | theirs}
     wrong = [
-        f"the {what} is {numbers[what]:.10g}, the receipt says {number:.10g}."
-        for what, number in numbers_in(record).items()
-        if not abs(numbers.get(what, math.nan) - number) <= _SAME
+        f"the {what} is {one:.10g}, the receipt says {other:.10g}."
+        for what, (one, other) in pairs.items()
+        if not math.isclose(one, other, rel_tol=_SAME, abs_tol=_SAME)
     ]
     said.differs(*wrong)
     if not wrong:
