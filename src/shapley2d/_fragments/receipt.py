@@ -22,6 +22,7 @@ from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
 
     from shapley2d._valuation.valuation import Valuation
 
@@ -52,11 +53,11 @@ _FORM = {
     "contributors": [
         {
             "name": str, "file": str, "sha256": Maybe(_DIGEST), "amount": _AMOUNT,
-            "value": _NUMBER, "low": Maybe(_NUMBER), "high": Maybe(_NUMBER),
+            "value": _NUMBER, "plus_minus": Maybe(_NUMBER),
         }
     ],
     "others": [{"name": str, "file": str, "sha256": _DIGEST}],
-    "score": str, "baseline": _NUMBER, "total": _NUMBER, "paid": _AMOUNT,
+    "score": str, "baseline": _NUMBER, "paid": _AMOUNT,
     "digest": _DIGEST,
     "signature": Maybe(
         {"public_key": _DIGEST, "signature": re.compile("[0-9a-f]{128}")}
@@ -80,15 +81,21 @@ def make_receipt(
             Setting("max_time"),
             " or Ctrl-C",
         )
-    names = [str(name) for name in valuation.row_names]
-    amounts: list[Any] = [None] * len(names)
-    if pay is not None:
-        if facts.crossed and not trusted:
-            raise InputError(*UNTRUSTED)
-        amounts = divide(units_of(pay), valuation.row_values.tolist(), names)
-    half = valuation._interval_factor * valuation.row_stderr
-    ends = zip(valuation.row_values - half, valuation.row_values + half, strict=True)
-    files = [{"name": name, "file": file, "sha256": digest} for name, file, digest in facts.files]
+    if pay is not None and facts.crossed and not trusted:
+        raise InputError(*UNTRUSTED)
+    names, values = [str(name) for name in valuation.row_names], valuation.row_values.tolist()
+    cents = None if pay is None else units_of(pay)
+    own, others = facts.files[: len(names)], facts.files[len(names) :]
+    if [one.role for one in own] != names:  # of one assembled table
+        own, others = [("", "", None)] * len(names), facts.files
+    lines = zip(
+        names,
+        own,
+        values,
+        (valuation._interval_factor * valuation.row_stderr).tolist(),
+        amounts_of(cents, values, names),
+        strict=True,
+    )
     record = {
         "format": FORMAT,
         "made": {
@@ -98,21 +105,21 @@ def make_receipt(
         "question": facts.question,
         "contributors": [
             {
-                **file,
+                "name": name,
+                "file": file,
+                "sha256": digest,
                 "value": value,
-                "low": _finite(low),
-                "high": _finite(high),
-                "amount": amount_text(amount),
+                "plus_minus": half if math.isfinite(half) else None,
+                "amount": amount,
             }
-            for file, value, (low, high), amount in zip(
-                files[: len(names)], valuation.row_values.tolist(), ends, amounts, strict=True
-            )
+            for name, (_, file, digest), value, half, amount in lines
         ],
-        "others": files[len(names) :],
+        "others": [
+            {"name": f"({role})", "file": file, "sha256": digest} for role, file, digest in others
+        ],
         "score": facts.score,
         "baseline": facts.baseline,
-        "total": valuation.total,
-        "paid": None if pay is None else amount_text(units_of(pay)),
+        "paid": _amount(cents),
     }
     body = signed_bytes(record)
     signature = None if key is None else sign(body, key)
@@ -125,8 +132,16 @@ def make_receipt(
     return found
 
 
-def amount_text(cents: int | None) -> str | None:
-    """An amount as a receipt writes it."""
+def amounts_of(
+    cents: int | None, values: Sequence[float], names: Sequence[str]
+) -> list[str | None]:
+    """What contributors are paid, as a receipt writes it."""
+    if cents is None:
+        return [None] * len(names)
+    return [_amount(part) for part in divide(cents, values, names)]
+
+
+def _amount(cents: int | None) -> str | None:
     return None if cents is None else f"{cents // 100}.{cents % 100:02}"
 
 
@@ -139,32 +154,39 @@ def signed_bytes(record: dict[str, Any]) -> bytes:
 
 def read_receipt(source: dict[str, Any] | str | os.PathLike[str]) -> dict[str, Any]:
     """A receipt of the form above, whoever wrote it; anything else is refused in one line."""
-    given = isinstance(source, dict)
-    data = b"" if given else read_record_file(source)
+    data = source if isinstance(source, dict) else read_record_file(source)
     try:
-        record = _parse(json.dumps(source) if given else data.decode())
+        record = _parse(json.dumps(data) if isinstance(data, dict) else data.decode())
         check_form(record, _FORM, "it", exact=True)
         for number in numbers_in(record).values():
             real_number(number, "a number in it", -math.inf)
+        if len({one["name"] for one in files_in(record)}) < len(files_in(record)):
+            raise ValueError("two of its files have one name")  # noqa: TRY301
     except Exception as error:  # noqa: BLE001  (whatever a file provokes is the file's fault)
-        name, why = "the receipt" if given else source, printable(str(error))
-        raise InputError(f"{name} is refused: {why}") from None
+        name = "the receipt" if isinstance(source, dict) else source
+        raise InputError(f"{name} is refused: {printable(str(error))}") from None
     return record
 
 
+def files_in(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """All that a receipt has digests of; what is no contributor's has a name in brackets."""
+    return [*record["contributors"], *record["others"]]
+
+
 def numbers_in(record: dict[str, Any]) -> dict[str, float]:
-    """The numbers of a receipt, by what they are; ends of intervals may be unknown."""
-    found = {name: record[name] for name in ("baseline", "total")}
+    """The numbers of a receipt, by what they are."""
+    found = {"the baseline": record["baseline"]}
     for one in record["contributors"]:
-        found |= {f"{part} of {one['name']!r}": one[part] for part in ("value", "low", "high")}
-    return {name: number for name, number in found.items() if number is not None}
+        found[f"the value of {one['name']!r}"] = one["value"]
+        found[f"the interval of {one['name']!r}"] = one["plus_minus"] or 0.0
+    return found
 
 
 def _parse(text: str) -> dict[str, Any]:
     if len(text) > _MOST_LETTERS or is_too_deep(text, _DEPTH):
         raise ValueError("it is longer, or nested more deeply, than any receipt")
     try:
-        record = json.loads(text, object_pairs_hook=_once)
+        record: dict[str, Any] = json.loads(text, object_pairs_hook=_once)
         json.dumps(record, allow_nan=False)
     except ValueError as error:
         raise ValueError(f"it is not JSON: {error}") from None
@@ -179,7 +201,3 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):  # readers would disagree about which of them counts
         raise ValueError("an entry occurs twice")
     return found
-
-
-def _finite(number: float) -> float | None:
-    return float(number) if math.isfinite(number) else None

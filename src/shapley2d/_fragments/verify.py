@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import counted
 from shapley2d._fragments.files import digest_of
-from shapley2d._fragments.payments import divide
 from shapley2d._fragments.receipt import (
-    amount_text,
+    amounts_of,
+    files_in,
     make_receipt,
     numbers_in,
     read_receipt,
@@ -93,22 +93,18 @@ def verify_receipt(
     """
     record, said = read_receipt(receipt), _Said()
     _check_record(record, public_key, said)
-    given = {"labels": labels, "validation": valid, "owners": owners}
+    given = {"(labels)": labels, "(validation)": valid, "(owners)": owners}
     if owners is not None:
-        fragments, given["fragments"] = None, fragments
-    given = {role: source for role, source in given.items() if source is not None}
-    if not fragments and not given:
-        return Verification(tuple(said))
-    found = _match_files(record, fragments or {}, given, said)
-    needed = [one["name"] for one in record["contributors"] if one["sha256"] is not None]
-    lacking = [name for name in needed if name not in found]
-    lacking += [one["name"] for one in record["others"] if one["name"] not in given]
-    if lacking:
-        said.append(
-            f"The values were not computed again: that needs {', '.join(map(repr, lacking))}, too."
-        )
-    else:
-        _check_values(record, found, given, method, {"n_jobs": n_jobs, "progress": progress}, said)
+        fragments, given["(fragments)"] = {}, fragments
+    given = {name: one for name, one in {**(fragments or {}), **given}.items() if one is not None}
+    if given:
+        wanted = {one["name"]: one["sha256"] for one in files_in(record) if one["sha256"]}
+        found = _match_files(wanted, given, said)
+        if lacking := [repr(name) for name in wanted if name not in found]:
+            said.append(f"The values were not computed again: give {', '.join(lacking)}, too.")
+        else:
+            run = {"n_jobs": n_jobs, "progress": progress}
+            _check_values(record, found, method, run, said)
     return Verification(tuple(said))
 
 
@@ -120,10 +116,6 @@ class _Said(list[str]):
 
     def differs(self, *wrong: str) -> None:
         self += [f"{_DIFFERS}{one}" for one in wrong]
-
-    def check_file(self, name: str, wanted: str, digest: str) -> None:
-        wrong = f"{name}: not the file that was valued."
-        self.check(wanted == digest, f"{name}: the same file.", wrong)
 
 
 def _check_record(record: dict[str, Any], key: str | os.PathLike[str] | None, said: _Said) -> None:
@@ -146,80 +138,62 @@ def _check_record(record: dict[str, Any], key: str | os.PathLike[str] | None, sa
             f"It was signed with the key {who if key is None else f'of {key}'}.",
             f"the receipt was signed with another key than that of {key}.",
         )
-    each, total, paid = record["contributors"], record["total"], record["paid"]
-    values = [float(one["value"]) for one in each]
-    if abs(sum(values) - total) > _SAME * (1 + sum(map(abs, values))):
-        said.differs(f"the values sum to {sum(values):g}, the receipt says {total:g}.")
-    amounts: list[int | None] = [None] * len(each)
-    if paid is not None:
-        try:
-            amounts = [*divide(int(paid.replace(".", "")), values, [one["name"] for one in each])]
-        except InputError as error:
-            said.differs(f"{error}.")
+    each, paid = record["contributors"], record["paid"]
+    values, names = [float(one["value"]) for one in each], [one["name"] for one in each]
+    try:
+        right = amounts_of(paid and int(paid.replace(".", "")), values, names)
+    except InputError as error:
+        said.differs(f"{error}.")
+        return
     wrong = [
-        f"{one['name']!r} is paid {one['amount']}, its value gives {amount_text(cents)}."
-        for one, cents in zip(each, amounts, strict=True)
-        if one["amount"] != amount_text(cents)
+        f"{one['name']!r} is paid {one['amount']}, its value gives {amount}."
+        for one, amount in zip(each, right, strict=True)
+        if one["amount"] != amount
     ]
     said.differs(*wrong)
-    if paid is not None and not wrong:
+    if paid and not wrong:
         said.append(f"The payments of {paid} follow from the values to the cent.")
 
 
-def _match_files(
-    record: dict[str, Any], fragments: Any, given: dict[str, Any], said: _Said
-) -> dict[str, Any]:
-    """The fragments by contributor, each said to be the receipt's or not; others go to ``given``."""
-    wanted = {one["name"]: one["sha256"] for one in [*record["others"], *record["contributors"]]}
-    names, found = [one["name"] for one in record["contributors"]], {}
-    for name, source in fragments.items():
+def _match_files(wanted: dict[str, str], given: dict[str, Any], said: _Said) -> dict[str, Any]:
+    """What was given, by its name in the receipt; said to be the file that was valued or not."""
+    found: dict[str, Any] = {}
+    for name, source in given.items():
         digest = digest_of(name, source).digest
-        taken = {**fragments, **found, **given}
-        like = [one for one in wanted if wanted[one] == digest and one not in taken]
-        whose = name if name in names else like[0] if like else None
-        if whose is None:
+        alike = [one for one in wanted if wanted[one] == digest and one not in {**given, **found}]
+        if name not in wanted and not alike:
             said.differs(f"{name}: no file of the receipt, neither by its name nor by its digest.")
-        elif whose in names:
-            found[whose] = source
-            said.check_file(whose, wanted[whose], digest)
-        else:
-            given[whose] = source
-    for role, source in given.items():
-        if role in wanted:
-            said.check_file(role, wanted[role], digest_of(role, source).digest)
-        else:
-            said.differs(f"{role}: the receipt has no such file.")
-    return {name: found[name] for name in names if name in found}
+            continue
+        whose = name if name in wanted else alike[0]
+        found[whose] = source
+        differs = f"{whose}: not the file that was valued."
+        said.check(wanted[whose] == digest, f"{whose}: the same file.", differs)
+    return found
 
 
 def _check_values(
-    record: dict[str, Any],
-    fragments: Any,
-    given: dict[str, Any],
-    method: Any,
-    run: Any,
-    said: _Said,
+    record: dict[str, Any], found: dict[str, Any], method: Any, run: Any, said: _Said
 ) -> None:
     """Compute the values again, and say what of them differs."""
-    question = dict(record["question"])
-    question["method"] = question["method"] or method
+    question = record["question"] | {"method": record["question"]["method"] or method}
     if question["method"] is None:
         raise InputError(
             "the receipt was made with a model that no file can hold: give it again as ",
             Setting("method"),
         )
-    target, apart, _ = (question.pop(name) for name in ("target", "labels_apart", "max_time"))
-    y, labels = target, given.get("labels")
-    if apart and not hasattr(labels, "columns") and not is_path(labels):
+    del question["max_time"]
+    names = [one["name"] for one in record["contributors"]]
+    y, labels = question.pop("target"), found.get("(labels)")
+    if question.pop("labels_apart") and not hasattr(labels, "columns") and not is_path(labels):
         y, labels = labels, None
     try:
         with without_warnings():
             valuation = value_fragments(
-                given.get("fragments", fragments),
+                found.get("(fragments)") or {name: found[name] for name in names},
                 y,
-                given.get("validation"),
+                found.get("(validation)"),
                 labels=labels,
-                owners=given.get("owners"),
+                owners=found.get("(owners)"),
                 **question,
                 **run,
             )
@@ -228,19 +202,15 @@ def _check_values(
         said.differs(f"the values cannot be computed again: {error}.")
         return
     mine, theirs = numbers_in(again), numbers_in(record)
-    here, there = again["made"]["versions"], record["made"]["versions"]
-    pairs = {what: (mine.get(what, math.nan), theirs.get(what, math.nan)) for what in mine | theirs}
     wrong = [
-        f"the {what} is {one:.10g}, the receipt says {other:.10g}."
-        for what, (one, other) in pairs.items()
-        if not math.isclose(one, other, rel_tol=_SAME, abs_tol=_SAME)
+        f"{what} is {mine[what]:.10g}, the receipt says {theirs[what]:.10g}."
+        for what in mine
+        if not math.isclose(mine[what], theirs[what], rel_tol=_SAME, abs_tol=_SAME)
     ]
     said.differs(*wrong)
+    here, there = again["made"]["versions"], record["made"]["versions"]
     if not wrong:
-        count = counted(len(record["contributors"]), "value")
+        count = counted(len(names), "value")
         said.append(f"Computed again from the files: {count}, all the same.")
-    said += [
-        f"The receipt was made with {name} {there[name]}, here is {here[name]}."
-        for name in here
-        if wrong and here[name] != there[name]
-    ]
+    elif here != there:
+        said.append(f"The receipt was made by {there}, here is {here}.")

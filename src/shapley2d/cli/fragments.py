@@ -8,7 +8,6 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from shapley2d._base.defaults import FOLDS
 from shapley2d._base.words import counted, format_seconds, printable, shorten
 from shapley2d._fragments.best_sets import read_costs
 from shapley2d._fragments.payments import UNTRUSTED, units_of
@@ -18,7 +17,6 @@ from shapley2d._valuation.wording.units import Unit
 from shapley2d._version import __version__
 from shapley2d.cli.console import (
     ResultConsole,
-    collect_notes,
     make_table,
     progress,
     shown,
@@ -45,54 +43,59 @@ _SCORES = {
     "roc_auc": "AUC",
     "neg_log_loss": "mean log of the right label's probability",
 }
-_QUESTION = ("labels", "owners", "on", "by", "disagree", "method", "task", "scoring")
+_QUESTION = ("labels", "owners", "on", "by", "disagree", "method", "task", "scoring", "cv")
 _RUN = ("random_state", "n_jobs", "checkpoint", "cluster")
+_FACTS = (
+    *("target", "columns", "n_rows", "labels", "score", "baseline", "n_valid", "crossed", "by"),
+    *("how", "n_orders", "n_trained", "seconds"),
+)
 _SETS, _COLUMNS = 12, 8  # lines and columns of tables
 
 
 def fragments(of: FragmentOptions, run: RunOptions) -> None:
     """Value what each contributor's piece of a table is worth, and split a payment."""
     limit, named = start_clock(run), named_files(of.fragments)
-    names = {**named, "X": of.fragments[0], "y": f"column {of.target!r}"}
     others = {"labels": of.labels, "X_valid": of.valid, "owners": of.owners, "costs": of.costs}
+    names = {**named, "X": of.fragments[0]}
     names |= {name: path for name, path in others.items() if path is not None}
     check_outputs(run.output, run.report, [*names.values()], run.checkpoint, of.receipt)
     _check(of)
-    notes, weights = collect_notes(), parse_semivalue(run.semivalue)
+    weights = parse_semivalue(run.semivalue)
+    kinds: dict[str, Any] = {name: kind for kind, some in of.kinds.items() for name in some}
 
     from shapley2d import value_fragments
 
     with warnings_as_notes(names), computing(names, run.checkpoint):
         costs = None if of.costs is None else _costs(of.costs, [*named])
-        valuation = value_fragments(
+        valuation: Any = value_fragments(
             named if of.owners is None else of.fragments[0],
             of.target,
             of.valid,
             **{name: getattr(of, name) for name in _QUESTION},
             **{name: getattr(run, name) for name in _RUN},
-            kinds={name: kind for kind, listed in of.kinds.items() for name in listed} or None,
-            cv=FOLDS if of.cv is None else of.cv,
+            kinds=kinds or None,
             semivalue=weights,
             max_time=before_writing(limit, run, 0),
             progress=progress(),
         )
         valuation = replace(valuation, _frame="pyarrow")
         best = valuation.best_sets(costs, of.budget).to_pylist()
-        paid, undivided = [], None
+        paid, undivided = None, None
         try:
             if of.pay is not None:
                 paid = valuation.payments(of.pay, trusted=of.trusted).to_pylist()
         except InputError as error:  # values are shown and written all the same
             undivided = error
-    receipt = of.receipt if undivided is None else None
+    page = {"payments": paid, "costs": costs}
+    terms = {"pay": of.pay, "trusted": of.trusted, "key": of.key}
     files, failed = write_outputs(
         [
             ("values", run.output, lambda path: write_values(valuation, path)),
-            ("report", run.report, lambda path: valuation.to_html(path, notes=notes)),
+            ("report", run.report, lambda path: valuation.to_html(path, **page)),
             (
                 "receipt",
-                receipt,
-                lambda path: valuation.receipt(path, pay=of.pay, trusted=of.trusted, key=of.key),
+                of.receipt if undivided is None else None,
+                lambda path: valuation.receipt(path, **terms),
             ),
         ]
     )
@@ -123,7 +126,7 @@ def named_files(given: list[str]) -> dict[str, str]:
     return named
 
 
-def _costs(path: str, names: list[str]) -> dict[str, float]:
+def _costs(path: str, names: list[str]) -> dict[str | None, float]:
     """What contributors cost, from a file with the columns ``contributor`` and ``cost``."""
     columns = {column.name: column for column in as_table(path, "costs").columns}
     for name in ("contributor", "cost"):
@@ -139,55 +142,44 @@ def _check(of: FragmentOptions) -> None:
         units_of(of.pay)
         if of.valid is None and not of.trusted:
             raise InputError(*UNTRUSTED)
-    for flag, value, other, needed in (
-        ("--key", of.key, "--receipt", of.receipt),
-        ("--budget", of.budget, "--costs", of.costs),
-    ):
-        if value is not None and needed is None:
-            raise InputError(f"{flag} goes with {other}: give it too, or leave {flag} out")
+    if of.key is not None:
+        sign(b"", of.key)
+        if of.receipt is None:
+            raise InputError("--key signs a receipt: name its file by --receipt")
+    if of.budget is not None and of.costs is None:
+        raise InputError("--budget needs --costs: what each contributor costs")
     if of.valid is not None and of.cv is not None:
         raise InputError("--valid and --cv exclude each other: give one of them")
     if of.owners is not None and len(of.fragments) > 1:
         raise InputError("--owners is about one joined file: give one FILE, or leave --owners out")
-    if of.key is not None:
-        sign(b"", of.key)
 
 
-def _facts(
-    valuation: Any, of: FragmentOptions, named: dict[str, str], paid: list[Any]
-) -> dict[str, Any]:
+def _facts(valuation: Any, of: FragmentOptions, named: dict[str, str], paid: Any) -> dict[str, Any]:
     """What is printed, as one record for machines; contributors by worth."""
-    found, values, names = valuation._fragments, valuation.row_values, valuation.row_names
+    found, values, names = valuation._fragments, valuation.row_values, valuation.row_names.tolist()
     half = valuation._interval_factor * valuation.row_stderr
-    numbers = (values, values - half, values + half, found.alone, found.without)
-    lines = zip(names, *(part.tolist() for part in numbers), found.cells.sum(axis=1), strict=True)
-    each = [
-        {
-            "contributor": name,
-            "file": named.get(name),
-            "value": value,
-            "low": low,
-            "high": high,
-            "amount": paid[k]["amount"] if paid else None,
-            "alone": alone,
-            "without": without,
-            "cells": int(cells),
-        }
-        for k, (name, value, low, high, alone, without, cells) in enumerate(lines)
-    ]
+    columns = {
+        "contributor": names,
+        "file": [named.get(name) for name in names],
+        "value": values.tolist(),
+        "low": (values - half).tolist(),
+        "high": (values + half).tolist(),
+        "amount": [line["amount"] for line in paid] if paid else [None] * len(names),
+        "alone": found.alone.tolist(),
+        "without": found.without.tolist(),
+        "cells": found.cells.sum(axis=1).tolist(),
+    }
+    each = [dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)]
     every = found.n_rows * len(found.columns)
-    same = ("target", "columns", "labels", "score", "baseline", "n_valid", "crossed", "by")
-    of_run = ("how", "n_orders", "n_trained", "seconds")
     return {
         "schema": "shapley2d fragments 1",
         "version": __version__,
         "valid": of.valid,
-        "rows": found.n_rows,
-        **{name: getattr(found, name) for name in (*same, *of_run)},
+        "paid": of.pay and float(of.pay),
+        **{name: getattr(found, name) for name in _FACTS},
         "held": int(found.union.sum()) / every,
         "held_twice": int(found.overlap.sum()) / every,
         "total": valuation.total,
-        "paid": None if of.pay is None else float(of.pay),
         "contributors": sorted(each, key=lambda one: -one["value"]),
         "values": valuation.values.tolist() if found.by == "column" else None,
         "partial": bool(valuation.info.get("interrupted")),
@@ -196,13 +188,20 @@ def _facts(
 
 def _print_summary(facts: dict[str, Any], valuation: Any, console: ResultConsole) -> None:
     unit = Unit() if facts["score"] == "neg_log_loss" else Unit(100.0, "points")
-    parts = [_headline(facts, unit), _contributors(facts["contributors"], unit)]
+
+    def say(words: str) -> None:
+        console.print(Text(printable(words, "\n")), soft_wrap=True)
+
+    parts: list[Any] = [_headline(facts, unit), _contributors(facts["contributors"], unit)]
     if facts["values"] is not None:
         parts.append(_by_column(facts, valuation, unit))
     for part in [*parts, _label_words(facts), _best_sets(facts["best_sets"], unit), _how(facts)]:
-        console.print(
-            part if isinstance(part, Table) else Text(printable(part, "\n")), soft_wrap=True
-        )
+        if isinstance(part, Table):  # rich would pad its title
+            say(str(part.title))
+            part.title = None
+            console.print(part)
+        else:
+            say(part)
         console.print()
 
 
@@ -212,11 +211,11 @@ def _headline(facts: dict[str, Any], unit: Unit) -> str:
     full, labels = (
         f"{100 * score:.1f} %" if unit.words else f"{score:.4g}" for score in (start + total, start)
     )
-    size = f"{counted(facts['rows'], 'row')} x {counted(len(facts['columns']), 'column')}"
+    size = f"{counted(facts['n_rows'], 'row')} x {counted(len(facts['columns']), 'column')}"
     return (
         f"{counted(len(facts['contributors']), 'contributor')}: {size}, predicting "
-        f"{facts['target']!r}. Nobody holds {1 - facts['held']:.0%} of the entries; two or more "
-        f"hold {facts['held_twice']:.0%}.\n"
+        f"{facts['target']!r}. Nobody holds {100 - 100 * facts['held']:.0f} % of the entries; two "
+        f"or more hold {100 * facts['held_twice']:.0f} %.\n"
         f"Score {full} ({_SCORES.get(facts['score'], facts['score'])}); the labels alone give "
         f"{labels}. The contributors add {unit.text(total)}: that is what their values sum to."
     )
@@ -238,13 +237,14 @@ def _contributors(each: list[dict[str, Any]], unit: Unit) -> Table:
 
 def _by_column(facts: dict[str, Any], valuation: Any, unit: Unit) -> Table:
     """What contributors add through the columns that are worth most."""
-    names = [str(name) for name in valuation.row_names]
+    names = valuation.row_names.tolist()
     order = [names.index(one["contributor"]) for one in facts["contributors"]]
+    some = np.argsort(-valuation.column_values, kind="stable")[:_COLUMNS]
+    flat = unit.numbers(valuation.values[np.ix_(order, some)].ravel().tolist(), signed=True)
     columns: dict[str, list[Any]] = {"contributor": [shown(names[k]) for k in order]}
-    for j in np.argsort(-valuation.column_values, kind="stable")[:_COLUMNS].tolist():
-        name = printable(shorten(valuation.column_names[j], 16))
-        columns[name] = unit.numbers(valuation.values[order, j].tolist(), signed=True)
-    return make_table("Through which columns", columns)
+    for k, j in enumerate(some.tolist()):
+        columns[printable(shorten(valuation.column_names[j], 16))] = flat[k :: some.size]
+    return make_table(f"Through which columns, in {unit.words or 'units of the score'}", columns)
 
 
 def _label_words(facts: dict[str, Any]) -> str:
@@ -257,15 +257,15 @@ def _label_words(facts: dict[str, Any]) -> str:
 
 
 def _best_sets(best: list[dict[str, Any]], unit: Unit) -> Table:
-    best = best[:_SETS]
+    priced, best = "cost" in best[0], best[:_SETS]
     columns: dict[str, list[Any]] = {
         "size": [str(one["size"]) for one in best],
         "contributors": [shown(one["contributors"], 100) for one in best],
         unit.words or "value": unit.numbers([one["score"] for one in best], signed=True),
     }
-    if "cost" in best[0]:
+    if priced:
         columns["cost"] = [f"{one['cost']:,.2f}" for one in best]
-    return make_table("Best set of every size", columns)
+    return make_table("Best sets by cost" if priced else "Best set of every size", columns)
 
 
 def _how(facts: dict[str, Any]) -> str:
@@ -278,5 +278,6 @@ def _how(facts: dict[str, Any]) -> str:
     return (
         f"Scored {where}; {sets}, {facts['n_trained']:,} trainings, "
         f"{format_seconds(facts['seconds'])}. Intervals say what other validation rows"
-        f"{' and other orders' if orders else ''} would change."
+        f"{' and other orders' if orders else ''} would change. Best sets are chosen on the rows "
+        "that score them, so they look a little too good."
     )

@@ -118,7 +118,7 @@ def _ignores_case(folder: Path) -> bool:
 
 
 def write_outputs(
-    writers: Sequence[tuple[str, Path | None, Callable[[Path], None]]],
+    writers: Sequence[tuple[str, Path | None, Callable[[Path], object]]],
 ) -> tuple[dict[str, Path], list[Exception]]:
     """Write files, each by its own function; returns those written by what they are, and errors."""
     files: dict[str, Path] = {}
