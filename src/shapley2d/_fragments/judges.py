@@ -36,7 +36,7 @@ def read_method(method: Any) -> tuple[Any, Design, float, int]:
     if isinstance(method, str):
         if method in ("exact", "mc"):
             method = Exact() if method == "exact" else sampled
-        elif method not in MODELS:
+        elif method not in (*MODELS, "boosting"):
             check_choice(method, "method", (*MODELS, "exact", "mc"))
     if isinstance(method, type):
         raise InputError(
