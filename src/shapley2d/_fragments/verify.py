@@ -26,7 +26,7 @@ from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 _SAME = 1e-9
 _DIFFERS = "differs: "
@@ -55,11 +55,10 @@ class Verification:
 
 def verify_receipt(
     receipt: dict[str, Any] | str | os.PathLike[str],
-    fragments: Any = None,
+    fragments: Mapping[str, Any] | None = None,
     *,
     labels: Any = None,
     valid: Any = None,
-    owners: Any = None,
     public_key: str | os.PathLike[str] | None = None,
     method: Any = None,
     n_jobs: int | None = None,
@@ -75,10 +74,11 @@ def verify_receipt(
     receipt : dict or path
         What :meth:`Valuation.receipt` returned, or its file.
     fragments : dict of tables or paths, optional
-        What contributors gave, by name; one of another name is recognized by its digest. With all
-        of them, the values are computed again. One assembled table, where there are ``owners``.
-    labels, valid, owners : optional
-        Labels, validation table and owners, where the receipt has them.
+        What contributors gave, by name; one of another name is recognized by its digest. One
+        assembled table and its owners are ``"(fragments)"`` and ``"(owners)"``.
+    labels, valid : optional
+        Labels and validation table, where the receipt has them. With all files, the values are
+        computed again.
     public_key : path-like, optional
         A PEM file: the receipt must be signed with the private key that goes with it.
     method : optional
@@ -93,10 +93,8 @@ def verify_receipt(
     """
     record, said = read_receipt(receipt), _Said()
     _check_record(record, public_key, said)
-    given = {"(labels)": labels, "(validation)": valid, "(owners)": owners}
-    if owners is not None:
-        fragments, given["(fragments)"] = {}, fragments
-    given = {name: one for name, one in {**(fragments or {}), **given}.items() if one is not None}
+    others = {"(labels)": labels, "(validation)": valid}
+    given = {name: one for name, one in {**(fragments or {}), **others}.items() if one is not None}
     if given:
         wanted = {one["name"]: one["sha256"] for one in files_in(record) if one["sha256"]}
         found = _match_files(wanted, given, said)
