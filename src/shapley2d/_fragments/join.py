@@ -187,9 +187,9 @@ class _Joining:
             if kind == "category":
                 own = _recoded(column, code)
             mine = np.zeros(len(self._ids), dtype=bool)
-            mine[rows[piece.held[name]]] = True
             given = np.full(len(self._ids), np.nan)
-            given[rows] = own
+            known = piece.held[name] & (rows >= 0)  # labels may be for no row
+            mine[rows[known]], given[rows[known]] = True, own[known]
             differ = mine & (origin >= 0) & (given != entries)
             if differ.any():
                 self._note(name, differ, (entries, given), (pieces, origin, k), words)
@@ -210,8 +210,7 @@ class _Joining:
         key = id(piece)
         if key not in self._places:
             place = pc.index_in(piece.ids, value_set=self._ids)
-            inside = np.asarray(pc.fill_null(place, len(self._ids)))
-            self._places[key] = inside.astype(np.intp)
+            self._places[key] = np.asarray(pc.fill_null(place, -1)).astype(np.intp)
         return self._places[key]
 
     def _note(
@@ -244,7 +243,9 @@ class _Joining:
                 f"{words}; correct it, or set ", Setting("disagree", "first"), " to take the first "
                 "one's entry or ", Setting("disagree", "missing"), " to take none",
             )  # fmt: skip
-        effect = "no entry counts" if self._disagree == "missing" else "the first one's entry counts"
+        effect = (
+            "no entry counts" if self._disagree == "missing" else "the first one's entry counts"
+        )
         warn_input(f"{words}: {effect}")
 
 
@@ -287,7 +288,11 @@ def _plain_labels(column: Column) -> list[Any]:
     if column.kind == "boolean":
         return [bool(one) for one in column.entries.tolist()]
     entries = column.entries
-    return entries.astype(np.int64).tolist() if (entries == np.round(entries)).all() else entries.tolist()
+    return (
+        entries.astype(np.int64).tolist()
+        if (entries == np.round(entries)).all()
+        else entries.tolist()
+    )
 
 
 def _listed(pieces: Sequence[Piece]) -> str:

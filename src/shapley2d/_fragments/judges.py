@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from shapley2d._base.warnings import without_warnings
 from shapley2d._base.checks import check_choice
+from shapley2d._base.warnings import without_warnings
 from shapley2d._knn.method import KNN
 from shapley2d._methods.method import Method
 from shapley2d._models.by_name import MODELS, check_neighbours, knn_of
@@ -21,7 +21,7 @@ from shapley2d._models.monte_carlo import MonteCarlo
 from shapley2d.exceptions import InputError, Setting, UtilityError
 
 if TYPE_CHECKING:
-    from shapley2d._base.arrays import Bools, Floats
+    from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._fragments.estimate import Design
     from shapley2d._knn.metric import Columns
     from shapley2d._tables.problem import Split
@@ -108,7 +108,6 @@ class EstimatorJudge:
         from sklearn.utils import get_tags
 
         from shapley2d._models.by_name import resolve_model
-        from shapley2d._tables.encoding import encode_tables
 
         task, name = split.y.task, model if isinstance(model, str) else type(model).__name__
         if isinstance(model, str) and model in MODELS and MODELS[model].built_in:
@@ -134,21 +133,14 @@ class EstimatorJudge:
         ]
         self._model = clone(estimator).set_params(**dict.fromkeys(seeds, seed % 2**32))
         self._name, self._split = name, split
-        tables = encode_tables(split.train, split.valid)
-        self._train, self._valid, self._owners = tables.train, tables.valid, tables.owners
-        # a missing category is missing, not none of them
-        missing = [np.isnan(column.entries) for column in split.valid.columns]
-        self._valid = np.where(np.stack(missing)[self._owners].T, np.nan, self._valid)
 
     def predict(self, held: Bools) -> Floats | None:
         from sklearn.base import clone
 
-        rows, columns = held.any(axis=0), held.any(axis=1)
+        rows, columns = held.any(axis=0), np.flatnonzero(held.any(axis=1))
         if not _teaches(rows, self._split):
             return None
-        wide = np.flatnonzero(columns[self._owners])
-        train = np.where(held[self._owners[wide]][:, rows].T, self._train[np.ix_(rows, wide)], np.nan)
-        y, valid = self._split.y, self._valid[:, wide]
+        y, (train, valid) = self._split.y, _encoded(*_held_part(self._split, held, columns, rows))
         try:
             with without_warnings():
                 fitted = clone(self._model).fit(train, y.codes[rows])
@@ -161,10 +153,27 @@ class EstimatorJudge:
                     found[fitted.predict(valid), np.arange(len(valid))] = 1.0
         except Exception as error:
             raise UtilityError(
-                f"{self._name} failed on {int(rows.sum())} rows and {int(columns.sum())} columns: "
-                f"{error}"
+                f"{self._name} failed on {int(rows.sum())} rows and {columns.size} columns: {error}"
             ) from error
         return found
+
+
+def _encoded(train: Table, valid: Table) -> tuple[Floats, Floats]:
+    """Both tables as numbers; words that training does not have leave no trace of who has them."""
+    from shapley2d._tables.encoding import encode_tables
+
+    tables = encode_tables(train, valid)
+    # a missing category is missing, not none of them
+    missing = [
+        np.stack([np.isnan(column.entries) for column in table.columns])[tables.owners].T
+        for table in (train, valid)
+    ]
+    is_text = np.array([column.kind == "category" for column in train.columns])
+    there = tables.train.any(axis=0) | ~is_text[tables.owners]
+    return (
+        np.where(missing[0], np.nan, tables.train)[:, there],
+        np.where(missing[1], np.nan, tables.valid)[:, there],
+    )
 
 
 class NaiveBayesJudge:
@@ -233,10 +242,7 @@ class NeighboursJudge:
         y, rows, used = self._split.y, held.any(axis=0), np.flatnonzero(held.any(axis=1))
         if not _teaches(rows, self._split):
             return None
-        train = _held_part(self._split.train, held, used, rows)
-        valid = replace(
-            self._split.valid, columns=tuple(self._split.valid.columns[j] for j in used), rows=None
-        )
+        train, valid = _held_part(self._split, held, used, rows)
         return _votes(
             measure(train, valid, self._method.metric, tells=False),
             y.codes[rows],
@@ -245,12 +251,15 @@ class NeighboursJudge:
         )
 
 
-def _held_part(table: Table, held: Bools, used: Any, rows: Bools) -> Table:
+def _held_part(split: Split, held: Bools, used: Ints, rows: Bools) -> tuple[Table, Table]:
+    """What is trained on, and its columns of the validation rows."""
+    train, valid = split.train, split.valid
     columns = tuple(
-        table.columns[j].with_entries(np.where(held[j], table.columns[j].entries, np.nan)[rows])
+        train.columns[j].with_entries(np.where(held[j], train.columns[j].entries, np.nan)[rows])
         for j in used
     )
-    return replace(table, columns=columns, row_names=table.row_names[rows], lines=None, rows=None)
+    part = replace(train, columns=columns, row_names=train.row_names[rows], lines=None, rows=None)
+    return part, replace(valid, columns=tuple(valid.columns[j] for j in used), rows=None)
 
 
 def _votes(columns: Columns, codes: Any, n_classes: int, k: int) -> Floats:
