@@ -32,6 +32,7 @@ from shapley2d._tables.problem import Problem, Split, validated_split
 from shapley2d._tables.reading.files import Source
 from shapley2d._tables.splits import check_cv, split_rows
 from shapley2d._tables.target import as_target
+from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
     import os
