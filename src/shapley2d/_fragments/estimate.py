@@ -77,8 +77,8 @@ def estimate_game(
     if design == "all sets" and n + (m if m > 1 else 0) > MOST_FORCED:
         raise InputError(
             Setting("method", "exact"), f" takes all sets of {counted(n, 'contributor')}"
-            f"{f' and {m} columns' if m > 1 else ''}, which are too many: use "
-            "'boosting', which samples orders",
+            f"{f' and {m} columns' if m > 1 else ''}, which are too many: "
+            "use MonteCarlo, which samples orders",
         )  # fmt: skip
     everybody, all_columns = np.ones(n, dtype=bool), np.ones(m, dtype=bool)
     whole = game.utility(everybody, all_columns)

@@ -13,6 +13,7 @@ import numpy as np
 
 from shapley2d._base.checks import check_choice
 from shapley2d._base.warnings import without_warnings
+from shapley2d._estimation.total import LEAST_ERROR
 from shapley2d._knn.method import KNN
 from shapley2d._methods.method import Method
 from shapley2d._models.by_name import MODELS, check_neighbours, knn_of
@@ -37,7 +38,7 @@ def read_method(method: Any) -> tuple[Any, Design, float, int]:
         if method in ("exact", "mc"):
             method = Exact() if method == "exact" else sampled
         elif method not in (*MODELS, "boosting"):
-            check_choice(method, "method", (*MODELS, "exact", "mc"))
+            check_choice(method, "method", (*_NATIVE, "exact", "mc"))
     if isinstance(method, type):
         raise InputError(
             Setting("method"), f" is the class {method.__name__}: make one, {method.__name__}()"
@@ -53,6 +54,11 @@ def read_method(method: Any) -> tuple[Any, Design, float, int]:
         raise InputError(
             Setting("method", method), " has options of cells: of contributors only the model, ",
             "tolerance and max_permutations count",
+        )  # fmt: skip
+    if isinstance(method, MonteCarlo) and method.max_permutations < LEAST_ERROR:
+        raise InputError(
+            Setting("max_permutations", method.max_permutations), " is too few for intervals: "
+            f"allow at least {LEAST_ERROR}",
         )  # fmt: skip
     if isinstance(method, Exact):
         return method.model, "all sets", 0.0, 1
@@ -105,7 +111,6 @@ class EstimatorJudge:
 
     def __init__(self, model: Any, split: Split, seed: int) -> None:
         from sklearn.base import clone, is_classifier, is_regressor
-        from sklearn.utils import get_tags
 
         from shapley2d._models.by_name import resolve_model
 
@@ -116,15 +121,15 @@ class EstimatorJudge:
                 ", ".join(map(repr, _NATIVE)),
             )  # fmt: skip
         estimator = resolve_model(model, task)
+        if not hasattr(estimator, "fit"):
+            raise InputError(
+                Setting("method", model), " is neither a scikit-learn estimator nor one of ",
+                ", ".join(map(repr, _NATIVE)),
+            )  # fmt: skip
         if (is_regressor if task == "classification" else is_classifier)(estimator):
             raise InputError(
                 f"{name} predicts {'numbers' if task == 'classification' else 'classes'}, but the "
                 f"target holds {'classes' if task == 'classification' else 'numbers'}"
-            )
-        if not get_tags(estimator).input_tags.allow_nan:
-            raise InputError(
-                f"{name} refuses missing entries, and what a set of contributors lacks is missing: "
-                f"say what to put there, as in method=make_pipeline(SimpleImputer(), {name}())"
             )
         seeds = [
             key
@@ -152,6 +157,13 @@ class EstimatorJudge:
                 else:
                     found[fitted.predict(valid), np.arange(len(valid))] = 1.0
         except Exception as error:
+            if "contains NaN" in str(error):
+                name = type(getattr(self._model, "_final_estimator", self._model)).__name__
+                raise InputError(
+                    f"{name} refuses missing entries, and what a set of contributors lacks is "
+                    "missing: say what to put there, as in method=make_pipeline(SimpleImputer(), "
+                    f"{name}())"
+                ) from error
             raise UtilityError(
                 f"{self._name} failed on {int(rows.sum())} rows and {columns.size} columns: {error}"
             ) from error

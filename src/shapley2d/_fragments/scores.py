@@ -106,7 +106,7 @@ class Score:
             prior = np.bincount(y.codes, minlength=y.classes.size) / y.codes.size
         strata = np.zeros(target.size, dtype=np.intp)
         if name == "roc_auc":
-            if y.classes.size != 2 or {*target.tolist()} != {0, 1}:
+            if y.classes.size != 2 or {*target[given > 0].tolist()} != {0, 1}:
                 raise InputError(
                     Setting("scoring", name), " needs two classes, and validation rows of both: "
                     "use ", Setting("scoring", "probability"),
