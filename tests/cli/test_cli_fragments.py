@@ -85,22 +85,24 @@ def test_the_same_facts_for_machines(capsys, folder):
     assert values == sorted(values, reverse=True)
     assert [one["size"] for one in facts["best_sets"]] == [1, 2, 3]
     assert facts["settings"]["random_state"] == 3 and facts["files"] == {}
-    assert facts["values"] is None and facts["labels"] == []
+    assert facts["labels"] == [] and one["through"] == {"all columns": one["value"]}
 
 
 def test_every_contributor_through_every_column(capsys):
     out, _ = run(capsys, f"{COMMAND} --by column")
-    head = out.split("Through which columns, in points\n")[1].splitlines()[0].split()
+    head = out.split("Through which columns, points\n")[1].splitlines()[0].split()
     assert head[0] == "contributor" and {*head[1:]} == {"age", "limit", "town", "spent"}
     facts = json.loads(run(capsys, f"{COMMAND} --by column --json").out)
-    assert len(facts["values"]) == 3 and len(facts["values"][0]) == 4
+    for one in facts["contributors"]:
+        assert sum(one["through"].values()) == pytest.approx(one["value"])
+        assert {*one["through"]} == {"age", "limit", "town", "spent"}
 
 
 def test_names_are_those_of_files_or_given(capsys, folder):
     (folder / "a=b.csv").write_bytes((folder / "shop.csv").read_bytes())
-    command = f"fragments 'Bank North=north.csv' south.csv a=b.csv {QUESTION} -m gaussian_nb"
+    command = f"fragments 'Bank North=north.csv' south.csv City=a=b.csv {QUESTION} -m gaussian_nb"
     facts = json.loads(run(capsys, f"{command} --json").out)
-    assert {one["contributor"] for one in facts["contributors"]} == {"Bank North", "south", "a=b"}
+    assert {one["contributor"] for one in facts["contributors"]} == {"Bank North", "south", "City"}
     assert told(capsys, f"{command} other/south.csv") == (
         "shapley2d: error: two files are named 'south': name one, as in OTHER=other/south.csv"
     )

@@ -149,6 +149,9 @@ def test_many_contributors_have_numbers_and_a_claim_about_the_group(tmp_path):
     assert 'id="map"' not in html and 'id="try"' not in html
     assert "no others can be tried here" in html and "The other 45 contributors" in html
     assert "40 random orders" in claims["how"]
+    content = page_content(v, None, None)
+    last = content["best"][-2]
+    assert f"all but {next(i + 1 for i in range(60) if i not in last['members'])}</td>" in html
 
 
 def test_scattered_rows_have_coverage_instead_of_a_map(tmp_path):

@@ -105,7 +105,7 @@ def fragments(of: FragmentOptions, run: RunOptions) -> None:
         print_json(facts | {"settings": valuation.info, "files": written})
     else:
         console = ResultConsole()
-        _print_summary(facts, valuation, console)
+        _print_summary(facts, console)
         print_files(files, console)
     stop_if_unwritten(failed)
     if undivided is not None:
@@ -117,8 +117,8 @@ def named_files(given: list[str]) -> dict[str, str]:
     """Files by the name of their contributor: ``NAME=FILE``, or the file's name."""
     named: dict[str, str] = {}
     for text in given:
-        name, _, path = text.rpartition("=")
-        if not name or Path(text).exists():
+        name, mark, path = text.partition("=")
+        if not mark:
             name, path = Path(text).name.split(".")[0], text
         if name in named:
             raise InputError(f"two files are named {name!r}: name one, as in OTHER={path}")
@@ -158,6 +158,8 @@ def _facts(valuation: Any, of: FragmentOptions, named: dict[str, str], paid: Any
     """What is printed, as one record for machines; contributors by worth."""
     found, values, names = valuation._fragments, valuation.row_values, valuation.row_names.tolist()
     half = valuation._interval_factor * valuation.row_stderr
+    best = np.argsort(-valuation.column_values, kind="stable")
+    order, through = [valuation.column_names[j] for j in best], valuation.values[:, best].tolist()
     columns = {
         "contributor": names,
         "file": [named.get(name) for name in names],
@@ -168,6 +170,7 @@ def _facts(valuation: Any, of: FragmentOptions, named: dict[str, str], paid: Any
         "alone": found.alone.tolist(),
         "without": found.without.tolist(),
         "cells": found.cells.sum(axis=1).tolist(),
+        "through": [dict(zip(order, line, strict=True)) for line in through],
     }
     each = [dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)]
     every = found.n_rows * len(found.columns)
@@ -181,20 +184,19 @@ def _facts(valuation: Any, of: FragmentOptions, named: dict[str, str], paid: Any
         "held_twice": int(found.overlap.sum()) / every,
         "total": valuation.total,
         "contributors": sorted(each, key=lambda one: -one["value"]),
-        "values": valuation.values.tolist() if found.by == "column" else None,
         "partial": bool(valuation.info.get("interrupted")),
     }
 
 
-def _print_summary(facts: dict[str, Any], valuation: Any, console: ResultConsole) -> None:
+def _print_summary(facts: dict[str, Any], console: ResultConsole) -> None:
     unit = Unit() if facts["score"] == "neg_log_loss" else Unit(100.0, "points")
 
     def say(words: str) -> None:
         console.print(Text(printable(words, "\n")), soft_wrap=True)
 
     parts: list[Any] = [_headline(facts, unit), _contributors(facts["contributors"], unit)]
-    if facts["values"] is not None:
-        parts.append(_by_column(facts, valuation, unit))
+    if facts["by"] == "column":
+        parts.append(_by_column(facts["contributors"], unit))
     for part in [*parts, _label_words(facts), _best_sets(facts["best_sets"], unit), _how(facts)]:
         if isinstance(part, Table):  # rich would pad its title
             say(str(part.title))
@@ -235,16 +237,12 @@ def _contributors(each: list[dict[str, Any]], unit: Unit) -> Table:
     return make_table("What contributors are worth", columns)
 
 
-def _by_column(facts: dict[str, Any], valuation: Any, unit: Unit) -> Table:
-    """What contributors add through the columns that are worth most."""
-    names = valuation.row_names.tolist()
-    order = [names.index(one["contributor"]) for one in facts["contributors"]]
-    some = np.argsort(-valuation.column_values, kind="stable")[:_COLUMNS]
-    flat = unit.numbers(valuation.values[np.ix_(order, some)].ravel().tolist(), signed=True)
-    columns: dict[str, list[Any]] = {"contributor": [shown(names[k]) for k in order]}
-    for k, j in enumerate(some.tolist()):
-        columns[printable(shorten(valuation.column_names[j], 16))] = flat[k :: some.size]
-    return make_table(f"Through which columns, in {unit.words or 'units of the score'}", columns)
+def _by_column(each: list[dict[str, Any]], unit: Unit) -> Table:
+    columns: dict[str, list[Any]] = {"contributor": [shown(one["contributor"]) for one in each]}
+    for name in [*each[0]["through"]][:_COLUMNS]:
+        part = [one["through"][name] for one in each]
+        columns[printable(shorten(name, 16))] = unit.numbers(part, signed=True)
+    return make_table(f"Through which columns, {unit.words or 'in units of the score'}", columns)
 
 
 def _label_words(facts: dict[str, Any]) -> str:

@@ -83,7 +83,7 @@ def amount(text: str) -> Decimal:
 
 Pay = Annotated[
     Decimal | None,
-    option(PAYMENTS, "AMOUNT", "An amount to split among the owners.", parser=amount),
+    option(PAYMENTS, "AMOUNT", "An amount to split among the contributors.", parser=amount),
 ]
 TableFile = "CSV, JSON lines (both also .gz), Parquet or .xlsx; - is stdin."
 
@@ -187,9 +187,9 @@ class FragmentOptions(KindOptions):
     fragments: Annotated[
         list[str],
         argument(
-            "FILE...",
-            "A file of each contributor, named by its file or as NAME=FILE. "
-            f"{TableFile.partition('; -')[0]}.",
+            "FILE",
+            "A file of each contributor, which its name names, or NAME=FILE: CSV, JSON lines, "
+            "Parquet or .xlsx.",
         ),
     ]
     target: Annotated[str, column(COMMON, "The column to predict.", "--target", "-t")]
@@ -238,7 +238,15 @@ class FragmentOptions(KindOptions):
         option(QUESTION, "N", f"Without --valid: number of folds. (default: {FOLDS})", min=2),
     ] = None
     method: Annotated[
-        str, option(METHOD, "NAME", "The model that is trained on every set.", "--method", "-m")
+        str,
+        option(
+            METHOD,
+            "NAME",
+            "The model that is trained on every set: boosting, gaussian_nb, knn, tree or "
+            "hist_gradient_boosting.",
+            "--method",
+            "-m",
+        ),
     ] = "boosting"
     pay: Pay = None
     trusted: Annotated[

@@ -16,9 +16,9 @@ ReceiptFile = Annotated[Path, o.argument("RECEIPT", "A receipt written by fragme
 Files = Annotated[
     list[str] | None,
     o.argument(
-        "[FILE...]",
-        "Files of contributors, named by the file, as NAME=FILE, or recognized by what they hold. "
-        "With all of them the values are computed again.",
+        "[FILE]",
+        "Files of the receipt, matched by their names, by NAME=FILE, or by what they hold. With "
+        "all of them the values are computed again.",
     ),
 ]
 Labels = Annotated[str | None, o.option(o.COMMON, "FILE", "Everybody's labels.")]
