@@ -1,10 +1,11 @@
-"""The drawings of the guide: the four corners of the counterfactual, one leaf, the heatmap of a table with injected errors, the page of an inspection.
+"""The drawings of the guide: four corners of the counterfactual, one leaf, a heatmap, and pages: of contributors, of an inspection, of the demo.
 
 Run: make figures
 """
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -116,15 +117,34 @@ def heatmap() -> None:
 def run_command(command: str, folder: str) -> None:
     """Run a command of the package in a folder."""
     run = "import sys; from shapley2d.cli import main; sys.exit(main(sys.argv[1:]))"
-    subprocess.run([sys.executable, "-c", run, *command.split()], cwd=folder, check=True)  # noqa: S603
+    subprocess.run([sys.executable, "-c", run, *shlex.split(command)], cwd=folder, check=True)  # noqa: S603
+
+
+def first_example(page: str, folder: str) -> None:
+    """Run the first Python block of a page of the guide in a folder."""
+    text = (Path(__file__).parent / page).read_text(encoding="utf-8")
+    code = text.split("```python\n", 1)[1].split("```", 1)[0]
+    subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)  # noqa: S603  (the page's own code)
+
+
+def fragments_page() -> None:
+    """The first screen of the page of the contributors in the guide."""
+    stems = ("bank-north", "bank-south", "employer-north", "employer-south", "registry")
+    files = " ".join(f'"{stem.replace("-", " ").title()}={stem}.csv"' for stem in stems)
+    with tempfile.TemporaryDirectory() as folder:
+        first_example("fragments.md", folder)
+        run_command(
+            f"fragments {files} --on person --target income --labels labels.csv --valid later.csv "
+            "--pay 100000 --report page.html",
+            folder,
+        )
+        shoot(Path(folder) / "page.html", "fragments.png", "body", "", 0)
 
 
 def inspection_page() -> None:
     """The page of the tutorial's table after a few decisions, as Chromium shows it."""
-    text = (Path(__file__).parent / "tutorial.md").read_text()
-    code = text.split("```python\n", 1)[1].split("```", 1)[0]
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)  # noqa: S603  (the page's own code)
+        first_example("tutorial.md", folder)
         run_command("inspect people.csv --target income --drop office --report page.html", folder)
         shoot(Path(folder) / "page.html", "inspection.png", "#scatter", "aaaajr", 130)
 
@@ -164,5 +184,6 @@ if __name__ == "__main__":
     four_corners()
     one_leaf()
     heatmap()
+    fragments_page()
     inspection_page()
     demo_page()

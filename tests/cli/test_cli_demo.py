@@ -30,7 +30,7 @@ def demo(tmp_path_factory):
     """The summary of one run, and its folder; another run takes its values and its inspection."""
     folder = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("value_cells", "inspect_cells", "measure_repair"):
+        for name in ("value_cells", "value_fragments", "inspect_cells", "measure_repair"):
             patch.setattr(shapley2d, name, once(getattr(shapley2d, name)))
         with pytest.MonkeyPatch.context() as first:
             first.chdir(folder)
@@ -86,15 +86,28 @@ def test_what_was_repaired_is_what_was_there(demo):
     assert (folder / "report.html").read_text().lstrip().lower().startswith("<!doctype html>")
 
 
+def test_three_contributors_share_the_amount(demo):
+    """Who knows the days until delivery is worth most; the page says who is paid what."""
+    found, folder = demo
+    worth = found["contributors"]
+    assert [*worth] == ["shop", "carrier", "service"] and max(worth, key=worth.get) == "carrier"
+    assert len(texts(folder / "shop.csv")["order"]) == len(texts(folder / "labels.csv")["order"])
+    held = {name for one in worth for name in texts(folder / f"{one}.csv")} - {"order"}
+    assert held == {*texts(folder / "later.csv")} - {"returned"}
+    page = (folder / "contributors.html").read_text()
+    assert all(name in page for name in worth) and "10,000" in page
+
+
 def test_one_screen(demo, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     out, notes = run(capsys, "demo --out again")
     lines = out.splitlines()
     assert "likely wrong" not in notes and lines[0].startswith("1,200 orders of a made-up shop")
-    assert len(lines) < 50 and max(map(len, lines[:-5])) < 180
-    for title in ("1. Which entries are wrong?", "2. Repair:", "3. What is it worth?"):
+    assert len(lines) < 65 and max(map(len, lines[:-5])) < 180
+    for title in ("1. Which entries are wrong?", "2. Repair:", "3. What is it worth?", "4. Who contributed"):
         assert title in out
     assert "shapley2d inspect again/table.csv --target returned" in out
+    assert "--labels again/labels.csv --valid again/later.csv --pay 10000" in out
     assert "e-0" not in out and "x average" not in out
 
 

@@ -1,9 +1,11 @@
-"""``shapley2d demo``: errors planted in a table, found, repaired; what its parts are worth."""
+"""``shapley2d demo``: errors planted in a table, found, repaired; what cells and files are worth."""
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import typer
 from rich.table import Table
@@ -25,28 +27,36 @@ SURE = 0.9
 
 TARGET, OWNER, KEY = "returned", "office", "order"
 KINDS: dict[str, Literal["number"]] = {"weight": "number"}  # with a unit behind it
+PAID = 10_000
+HELD = {  # of the first 800 orders: who has which rows and columns
+    "shop": (slice(0, 800), ["ordered", "product", "quantity", "price", "total"]),
+    "carrier": (slice(200, 600), ["city", "days"]),
+    "service": (slice(0, 500), ["city", "age"]),
+}
 
 Out = Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where to write the files.")]
 
 
 def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
-    """Plant errors in a table, find and repair them, and value its cells.
+    """Plant errors in a table, find and repair them, value its cells and its contributors.
 
     The table is made up: 1,200 orders of a shop, the three offices that collected them, and
     whether an order was returned. The errors are of the kinds that people make: misspellings,
     broken letters, other units, wrong years, slipped points, swapped digits, wrong products and
     labels. It writes the table, the repaired one, the page on which to decide about each suspect
-    entry, and a report of what every cell is worth.
+    entry, and a report of what every cell is worth. Then it cuts the table into the files of three
+    contributors, and writes a page of what each is worth and is paid.
     """
-    from shapley2d import Forest, inspect_cells, measure_repair, value_cells
+    from shapley2d import Forest, inspect_cells, measure_repair, value_cells, value_fragments
     from shapley2d._inspection.page import write_inspection
 
     if out.exists() and not out.is_dir():
         raise InputError(f"--out {out} is a file: name a folder")
     out.mkdir(parents=True, exist_ok=True)
-    names = ("table.csv", "clean.csv", "page.html", "report.html")
+    names = ("table.csv", "clean.csv", "page.html", "report.html", "contributors.html")
     files = {name.partition(".")[0]: out / name for name in names}
-    for path in files.values():
+    parts = {name: out / f"{name}.csv" for name in (*HELD, "labels", "later")}
+    for path in (*files.values(), *parts.values()):
         check_file(path, "--out")
     columns, planted = make_orders()
     table = pa.table(columns)
@@ -57,8 +67,11 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
             clean, log = inspection.repair(table, probability=SURE)
         write_csv(clean, files["clean"])
         gain = measure_repair(log, table.drop_columns([TARGET]), columns[TARGET], kinds=KINDS)
-        labels, parts = clean[TARGET].to_pylist(), clean.drop_columns([KEY, OWNER, TARGET])
-        valuation = value_cells(parts, labels, kinds=KINDS, method=Forest())
+        labels, features = clean[TARGET].to_pylist(), clean.drop_columns([KEY, OWNER, TARGET])
+        valuation = value_cells(features, labels, kinds=KINDS, method=Forest())
+        _cut(clean, parts)
+        given = {name: parts[name] for name in HELD}
+        worth = value_fragments(given, TARGET, parts["later"], labels=parts["labels"], on=KEY)
     assert valuation._table is not None  # and by lines as the other page has them
     in_file = replace(valuation._table, lines=np.arange(2, len(labels) + 2))
     valuation = replace(valuation, _table=in_file)
@@ -66,6 +79,8 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     write_inspection(inspection, files["page"], title=title, target=TARGET)
     with naming(files["report"]):
         valuation.to_html(files["report"], title="Demo: what every cell is worth")
+    with naming(files["contributors"]):
+        worth.to_html(files["contributors"], pay=PAID)
     found = find_planted(inspection, planted)
     restored = sum(clean[one.column][one.row].as_py() == one.was for one in planted)
     if as_json_:
@@ -77,7 +92,8 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
                 "repaired": len(log),
                 "restored": restored,
                 "gain": {"gain": gain.gain, "interval": gain.interval},
-                "files": {what: str(path) for what, path in files.items()},
+                "contributors": dict(zip(HELD, worth.row_values.tolist(), strict=True)),
+                "files": {what: str(path) for what, path in (files | parts).items()},
             }
         )
         return
@@ -107,8 +123,8 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
         np.argsort(one, kind="stable") for one in (-valuation.column_values, valuation.row_values)
     )
     lines = [f"line {valuation._shown_rows[row]}, returned: {labels[row]}" for row in lowest[:5]]
-    worth = Table.grid(padding=(0, 6))
-    worth.add_row(
+    grid = Table.grid(padding=(0, 6))
+    grid.add_row(
         _worth_table(
             "column",
             [valuation.column_names[j] for j in columns_first],
@@ -117,15 +133,34 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
         ),
         _worth_table("hurts most", lines, valuation.row_values[lowest[:5]], units.rows),
     )
-    console.print(worth)
+    console.print(grid)
+    say(
+        f"\n4. Who contributed it? The {', the '.join(HELD)} each hold a piece; {PAID:,} are split.",
+        "bold",
+    )
+    console.print(_paid_table(worth))
     console.print()
     print_files(files, console)
-    page, given = (printable(str(files[name])) for name in ("page", "table"))
+    page, table, *pieces = (
+        printable(shlex.quote(str(one)))
+        for one in (files["page"], files["table"], *parts.values())
+    )
     say(
         f"Open {page} in a browser to decide about each entry. By hand:\n"
-        f"  shapley2d inspect {given} --target {TARGET} --report page.html\n"
-        f"  shapley2d cells {given} --target {TARGET} --drop {KEY} --method forest"
+        f"  shapley2d inspect {table} --target {TARGET} --report page.html\n"
+        f"  shapley2d cells {table} --target {TARGET} --drop {KEY} --method forest\n"
+        f"  shapley2d fragments {' '.join(pieces[:-2])} --on {KEY} --target {TARGET} "
+        f"--labels {pieces[-2]} --valid {pieces[-1]} --pay {PAID} --report contributors.html"
     )
+
+
+def _cut(table: Any, paths: dict[str, Path]) -> None:
+    """Write the files of the contributors, everybody's labels, and orders to validate on."""
+    for name, (rows, columns) in HELD.items():
+        write_csv(table.slice(rows.start, rows.stop - rows.start).select([KEY, *columns]), paths[name])
+    write_csv(table.slice(0, 800).select([KEY, TARGET]), paths["labels"])
+    held = dict.fromkeys(name for _, columns in HELD.values() for name in columns)
+    write_csv(table.slice(800).select([*held, TARGET]), paths["later"])
 
 
 def find_planted(inspection: Any, planted: list[Planted]) -> dict[str, Any]:
@@ -156,6 +191,22 @@ def _found_table(kinds: dict[str, dict[str, Any]]) -> Table:
     headings = {"planted": "planted", "stand_out": "stand out", "suggested": "right suggestion"}
     for name, heading in headings.items():
         columns[heading] = [str(kind[name]) for kind in kinds.values()]
+    return make_table(None, columns)
+
+
+def _paid_table(valuation: Any) -> Table:
+    """What each contributor is worth and is paid."""
+    unit = Unit(100.0, "points")
+    order = np.argsort(-valuation.row_values, kind="stable")
+    names, values = valuation.row_names[order].tolist(), valuation.row_values[order].tolist()
+    half = (valuation._interval_factor * valuation.row_stderr[order]).tolist()
+    paid = nw.from_native(valuation.payments(PAID), eager_only=True)["amount"].to_numpy()[order]
+    columns: dict[str, list[Any]] = {
+        "contributor": [shown(name) for name in names],
+        unit.words: unit.numbers(values, signed=True),
+        "95 %": [f"+- {reach}" for reach in unit.spreads(half, values)],
+        "payment": [f"{amount:,.2f}" for amount in paid.tolist()],
+    }
     return make_table(None, columns)
 
 
