@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import numpy as np
@@ -78,6 +79,7 @@ def save_valuation(valuation: CellValues, path: str | os.PathLike[str]) -> None:
         "kinds": None if held is None else [column.kind for column in held],
         "notations": None if held is None else [column.from_text.notation for column in held],
         "info": valuation.info,
+        "fragments": None if valuation._fragments is None else valuation._fragments.to_record(),
     }
     write_sealed(path, _KEY, record, valuation, valuation.column_names, columns)
 
@@ -111,6 +113,7 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
         "total_stderr": math.nan if (total := record.get("total_stderr")) is None else float(total),
         "_table": _table(record, cells),
         "_target": cells.texts("label")[:, 0] if cells.has("label") else None,
+        "_fragments": _contributors(record, n),
     }
     if fields["_frame"] not in FRAME_KINDS:
         raise ValueError("its kind of frame is not known")
@@ -135,6 +138,14 @@ def _table(record: dict[str, Any], cells: SealedCells) -> Table | None:
         for j in range(m)
     )
     return Table(columns, np.arange(n), texts, cells.lines)
+
+
+def _contributors(record: dict[str, Any], n: int) -> Any:
+    """What a valuation of fragments knows besides; its room lies above this one."""
+    if record.get("fragments") is None:
+        return None
+    home = import_module("shapley2d._fragments.facts")
+    return home.Fragments.of_record(record["fragments"], n)
 
 
 def _none_if_exact(errors: Floats) -> list[float] | None:

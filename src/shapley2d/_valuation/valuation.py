@@ -10,6 +10,7 @@ import numpy as np
 from shapley2d._base.checks import check_choice, check_flag, check_whole
 from shapley2d._tables.frames import FRAME_KINDS, make_frame, objects
 from shapley2d._valuation.comparison import compare
+from shapley2d._valuation.contributors import alone, best_sets, payments, receipt, without
 from shapley2d._valuation.explain import explain_row
 from shapley2d._valuation.plots import beeswarm, heatmap, waterfall
 from shapley2d._valuation.plots_of_columns import column_bars, entry_dots
@@ -162,6 +163,11 @@ class Valuation(CellValues):
         return make_frame(columns, self._frame)
 
     sum_by = sum_by
+    payments = payments
+    best_sets = best_sets
+    receipt = receipt
+    alone = property(alone)
+    without = property(without)
     explain_row = explain_row
     what_if = what_if
     compare = compare
@@ -217,7 +223,8 @@ class Valuation(CellValues):
         return make_frame(columns, self._frame)
 
     def __repr__(self) -> str:
-        return "\n".join(summary_lines(self))
+        told = self._fragments
+        return "\n".join(summary_lines(self) if told is None else told.lines(self))
 
     def _repr_html_(self) -> str:
         return summary_html(self, self._sums)

@@ -1,0 +1,1 @@
+"""Fragments: what each contributor's piece of a table is worth to a model."""

@@ -1,0 +1,279 @@
+"""One table of all fragments: rows by id, columns by name, and who holds which entry.
+
+Rows are sorted by id and columns by name, so that nothing depends on the order of files, rows or
+columns. A cell is held only where there is an entry; nothing is imputed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.arrow import pa, pc
+from shapley2d._base.warnings import warn_input
+from shapley2d._base.words import counted, one_of
+from shapley2d._tables.kinds import KIND_PLURALS
+from shapley2d._tables.table import Column, FromText, Table
+from shapley2d.exceptions import InputError, Place, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from shapley2d._base.arrays import Bools, Floats, Ints
+    from shapley2d._fragments.pieces import Piece
+    from shapley2d._tables.table import Kind
+
+DISAGREE = ("error", "first", "missing")
+"""What a cell is for which two contributors have different entries."""
+
+Packed = "NDArray[np.uint8]"
+
+
+@dataclass(frozen=True)
+class Joined:
+    """The table of all rows that somebody has a label for, and who holds what of it."""
+
+    names: list[str]  # of the contributors, as they were given
+    ids: list[str]
+    table: Table
+    labels: list[Any]  # the target of every row
+    held: NDArray[np.uint8]  # (contributors, columns, bytes): a bit for every row
+    # (contributors, bytes): whose labels are whose; None where labels are everybody's
+    labelled: NDArray[np.uint8] | None
+
+    @property
+    def label_bytes(self) -> list[bytes]:
+        """Whose labels are whose, for a digest; nothing where they are everybody's."""
+        return [] if self.labelled is None else [self.labelled.tobytes()]
+
+    def players(self, groups: Ints) -> tuple[Bools, Bools]:
+        """Who can be worth anything: contributors with an entry or a label, groups of held columns.
+
+        The others are null players. Without them random orders give them exactly 0, too.
+        """
+        columns = np.zeros(int(groups.max()) + 1, dtype=bool)
+        columns[groups[self.held.any(axis=(0, 2))]] = True
+        people = self.held.any(axis=(1, 2))
+        if self.labelled is not None:
+            people |= self.labelled.any(axis=1)
+        if not columns.any():
+            raise InputError("no contributor holds an entry of a row that has a label")
+        return people, columns
+
+    def take(self, players: Bools) -> Joined:
+        """The table with some of its contributors."""
+        names = [name for name, kept in zip(self.names, players, strict=True) if kept]
+        labelled = None if self.labelled is None else self.labelled[players]
+        return replace(self, names=names, held=self.held[players], labelled=labelled)
+
+    def rows_of(self, packed: NDArray[np.uint8]) -> Bools:
+        """Bits as one boolean for every row, along the last axis."""
+        return np.unpackbits(packed, axis=-1, count=len(self.ids)).view(bool)
+
+
+def join_pieces(pieces: Sequence[Piece], target: str, disagree: str) -> Joined:
+    """Join what contributors give; a piece without a name is everybody's labels."""
+    owners = [piece for piece in pieces if piece.name]
+    everybody = next((piece for piece in pieces if not piece.name), None)
+    holders = [piece for piece in owners if target in piece.columns]
+    if everybody is not None and holders:
+        warn_input(
+            f"labels are given apart, so the column {target!r} of {_listed(holders)} is not used"
+        )
+        holders = []
+    if everybody is None and not holders:
+        raise InputError(
+            f"no fragment holds the target {target!r}: give the labels apart, by ",
+            Setting("labels"),
+        )
+    ids = pc.unique(pa.concat_arrays([piece.ids for piece in owners]))
+    ids = ids.take(pc.array_sort_indices(ids))
+    sources = [everybody] if everybody is not None else holders
+    _check_common(owners, sources)
+    joining = _Joining(ids, disagree)
+    label, who = joining.column(target, sources)
+    known = ~np.isnan(label.entries)
+    _tell_of_labels(ids, known, everybody, target)
+    names = sorted({key for piece in owners for key in piece.columns if key != target})
+    if not names:
+        raise InputError("the fragments hold labels only: there is no column to learn from")
+    columns, held = [], np.zeros((len(owners), len(names), (int(known.sum()) + 7) // 8), np.uint8)
+    for j, name in enumerate(names):
+        column, mine = joining.column(name, [one for one in owners if name in one.columns])
+        columns.append(column.with_entries(column.entries[known]))
+        for owner, mask in mine.items():
+            k = next(k for k, one in enumerate(owners) if one is owner)
+            held[k, j] = np.packbits(mask[known])
+    joining.tell()
+    kept = [text for text, there in zip(ids.to_pylist(), known.tolist(), strict=True) if there]
+    labelled = None
+    if everybody is None:
+        none = np.zeros(len(ids), dtype=bool)
+        labelled = np.stack([np.packbits(who.get(one, none)[known]) for one in owners])
+    return Joined(
+        [piece.name for piece in owners],
+        kept,
+        Table(tuple(columns), np.array(kept, dtype=object)),
+        _plain_labels(replace(label, held=label.entries[known], rows=None)),
+        held,
+        labelled,
+    )
+
+
+def _check_common(owners: Sequence[Piece], sources: Sequence[Piece]) -> None:
+    """Refuse a fragment of which no row has a label: its ids are hardly those of the others."""
+    labelled = pc.unique(pa.concat_arrays([piece.ids for piece in sources]))
+    for piece in owners:
+        if not pc.any(pc.is_in(piece.ids, value_set=labelled)).as_py():
+            raise InputError(
+                Place(piece.name), " has no id in common with the labels: its first is "
+                f"{piece.ids[0].as_py()!r}, theirs {labelled[0].as_py()!r}; name the id that all "
+                "use by ", Setting("on"),
+            )  # fmt: skip
+
+
+def _tell_of_labels(ids: Any, known: Bools, everybody: Piece | None, target: str) -> None:
+    """Tell of rows without a label, and of labels without a row."""
+    if not known.any():
+        raise InputError(f"the target {target!r} is missing in every row")
+    if not known.all():
+        first = ids[int(np.flatnonzero(~known)[0])].as_py()
+        n = int((~known).sum())
+        warn_input(
+            f"{counted(n, 'row')} of {len(ids):,} {'has' if n == 1 else 'have'} no label and "
+            f"{'is' if n == 1 else 'are'} left out, first {first!r}"
+        )
+    if everybody is not None:
+        there = np.asarray(pc.is_in(everybody.ids, value_set=ids))
+        if not there.all():
+            first, n = everybody.ids[int(np.flatnonzero(~there)[0])].as_py(), int((~there).sum())
+            warn_input(
+                f"{counted(n, 'label')} of {len(there):,} {'is' if n == 1 else 'are'} for no row "
+                f"of any fragment, first {first!r}"
+            )
+
+
+class _Joining:
+    """Columns joined one after the other, and the entries in which contributors disagree."""
+
+    def __init__(self, ids: Any, disagree: str) -> None:
+        self._ids, self._disagree = ids, disagree
+        self._places: dict[int, Ints] = {}
+        self._count, self._first = 0, ""
+
+    def column(self, name: str, pieces: Sequence[Piece]) -> tuple[Column, dict[Piece, Bools]]:
+        """A column of all rows, and which of its entries each contributor holds."""
+        n = len(self._ids)
+        columns = [piece.columns[name] for piece in pieces]
+        kind, notation = _one_kind(name, pieces)
+        read = FromText(notation=notation)
+        words = sorted({word for one in columns for word in one.categories})
+        code = {word: float(k) for k, word in enumerate(words)}
+        entries, origin, disputed = np.full(n, np.nan), np.full(n, -1), np.zeros(n, dtype=bool)
+        held: dict[Piece, Bools] = {}
+        for k, (piece, column) in enumerate(zip(pieces, columns, strict=True)):
+            rows, own = self._rows(piece), column.entries
+            if kind == "category":
+                own = _recoded(column, code)
+            mine, given = np.zeros(n, dtype=bool), np.full(n, np.nan)
+            known = piece.held[name] & (rows >= 0)  # labels may be for rows of nobody
+            mine[rows[known]], given[rows[known]] = True, own[known]
+            differ = mine & (origin >= 0) & (given != entries)
+            if differ.any():
+                disputed |= differ
+                mine &= ~differ
+                if not self._first:
+                    row = int(np.flatnonzero(differ)[0])
+                    both = np.array([entries[row], given[row]])
+                    one, other = Column(name, kind, both, tuple(words), read).text()
+                    self._first = (
+                        f"{name!r} of {self._ids[row].as_py()!r} is {one!r} in "
+                        f"{pieces[origin[row]].name} and {other!r} in {piece.name}"
+                    )
+                if self._disagree == "missing":
+                    origin[differ] = -2
+            new = mine & (origin == -1)
+            entries[new], origin[new] = given[new], k
+            held[piece] = mine
+        self._count += int(disputed.sum())
+        gone = origin == -2
+        if gone.any():
+            entries[gone] = np.nan
+            held = {piece: mine & ~gone for piece, mine in held.items()}
+        return Column(name, kind, entries, tuple(words), read), held
+
+    def _rows(self, piece: Piece) -> Ints:
+        key = id(piece)
+        if key not in self._places:
+            place = pc.index_in(piece.ids, value_set=self._ids)
+            self._places[key] = np.asarray(pc.fill_null(place, -1)).astype(np.intp)
+        return self._places[key]
+
+    def tell(self) -> None:
+        """Refuse or tell of the entries in which contributors disagree."""
+        if not self._count:
+            return
+        words = f"contributors disagree about {counted(self._count, 'cell')}: {self._first}"
+        if self._disagree == "error":
+            raise InputError(
+                f"{words}; correct it, or set ", Setting("disagree", "first"), " to take the first "
+                "one's entry or ", Setting("disagree", "missing"), " to take none",
+            )  # fmt: skip
+        effect = (
+            "no entry counts" if self._disagree == "missing" else "the first one's entry counts"
+        )
+        warn_input(f"{words}: {effect}")
+
+
+def _one_kind(name: str, pieces: Sequence[Piece]) -> tuple[Kind, str]:
+    """The kind of a column in all pieces, and how its text is written; different ones are refused.
+
+    Columns without any entry fit all kinds; booleans are numbers where some piece has numbers.
+    """
+    full = [piece for piece in pieces if piece.held[name].any()] or list(pieces[:1])
+    kinds = {piece.columns[name].kind: piece for piece in reversed(full)}
+    if set(kinds) == {"number", "boolean"}:
+        kinds.pop("boolean")
+    if len(kinds) > 1:
+        (one, at_one), (other, at_other) = list(kinds.items())[:2]
+        raise InputError(
+            f"column {name!r} holds {KIND_PLURALS[one]} in {at_one.name} and "
+            f"{KIND_PLURALS[other]} in {at_other.name}: give both the same type, or set ",
+            Setting("kinds", {name: "text"}),
+        )
+    notations = {piece.columns[name].from_text.notation: piece for piece in full}
+    days = [note for note in notations if note in ("day first", "month first")]
+    if len(days) > 1:
+        raise InputError(
+            f"column {name!r} is read day first in {notations['day first'].name} and month first "
+            f"in {notations['month first'].name}: write dates as 2024-02-29"
+        )
+    return next(iter(kinds)), next(iter(notations))
+
+
+def _recoded(column: Column, code: dict[str, float]) -> Floats:
+    """The entries of a text column as positions among the words of all pieces."""
+    recode = np.array([*(code[word] for word in column.categories), np.nan])
+    return recode[np.nan_to_num(column.entries, nan=-1.0).astype(np.intp)]
+
+
+def _plain_labels(column: Column) -> list[Any]:
+    """The labels as text, whole numbers or numbers."""
+    if column.kind in ("category", "date"):
+        return list(column.text())
+    if column.kind == "boolean":
+        return [bool(one) for one in column.entries.tolist()]
+    entries = column.entries
+    return (
+        entries.astype(np.int64).tolist()
+        if (entries == np.round(entries)).all()
+        else entries.tolist()
+    )
+
+
+def _listed(pieces: Sequence[Piece]) -> str:
+    return one_of(piece.name for piece in pieces[:3]) if len(pieces) < 4 else f"{len(pieces)} files"

@@ -1,0 +1,1 @@
+"""Boosted trees of this package's own: the judge of coalitions."""

@@ -1,0 +1,1 @@
+"""Compiled code of the trees: arrays in, arrays out."""
