@@ -64,7 +64,7 @@ def folds_in_time(problem: Problem, run: Run, game: Game, training_s: float) -> 
 
 def check_cells(games: Sequence[Game], run: Run, model: Any) -> None:
     """Refuse a time limit that is too short for a first result of cells, before the first one."""
-    if run.limit is None or is_built_in(model):
+    if run.limit is None or (is_built_in(model) and model != "boosting"):
         return
     draw = training_seconds(games[0]) * games[0].n_rows * games[0].n_columns * len(games)
     by_trees = ("; or every cell by trees, faster: ", Setting("method", "forest"))
