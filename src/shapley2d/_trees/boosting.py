@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._trees.kernels.boosting import CODES, Tree, add_tree
+from shapley2d._trees.kernels.boosting import CODES, LEAST, Tree, add_tree
 
 if TYPE_CHECKING:
     from typing import Self
@@ -32,8 +32,8 @@ BINS = 64
 ROUNDS, RATE = 50, 0.15
 """Rounds, and how much of its best step each takes."""
 
-DEPTH, LEAST = 6, 5
-"""Levels of splits before a tree is cut back, and the fewest rows of a leaf."""
+DEPTH = 6
+"""Levels of splits before a tree is cut back."""
 
 SHRINK = 6.0
 """Rows that say nothing and are counted in every leaf."""
@@ -85,7 +85,7 @@ class Boosting:
 
         ``held`` (columns, rows): the coalition's cells. Rows and columns in which it holds no entry
         are not there, and what else it does not hold is missing. None where nothing can be learned:
-        few rows, equal labels, or no column that differs between rows.
+        equal labels, or no column that differs between rows.
         """
         there = held & (self.codes > 0)
         rows, columns = np.flatnonzero(there.any(axis=0)), np.flatnonzero(there.any(axis=1))
@@ -95,11 +95,11 @@ class Boosting:
         codes = self.codes[part] * there[part]
         varies = (codes != codes[:, :1]).any(axis=1)
         y = self.y[rows]
-        if y.size < 2 * LEAST or not varies.any() or (y == y[0]).all():
+        if not varies.any() or (y == y[0]).all():
             return None
         columns = columns[varies]
         if not self.n_classes:
-            middle, scale = y.mean(), y.std()
+            middle, scale = y.mean(), y.std() or 1.0
             raw = self._boost(codes[varies], columns, (y[None] - middle) / scale, np.zeros(1), seed)
             return np.asarray(middle + scale * raw)
         shares = (np.bincount(y, minlength=self.n_classes) + 0.5) / (y.size + 0.5 * self.n_classes)
@@ -115,17 +115,18 @@ class Boosting:
     ) -> Floats:
         """Raw scores of the validation rows; ``targets`` and ``first`` have a line for each."""
         valid, n_bins = self.valid[columns], self.n_bins[columns]
+        is_text, keys = self.is_text[columns], self.keys[columns]
         scores, raw = (np.repeat(first[:, None], x.shape[1], axis=1) for x in (codes, valid))
         at = np.empty(codes.shape[1], np.intp)
-        depth = min(DEPTH, int(np.log2(at.size / LEAST)) + 1)
+        depth = min(DEPTH, (at.size - 1).bit_length())
         nodes = 2**depth - 1
         tree = Tree(
             np.empty(nodes, np.intp),
             np.empty((nodes, CODES), np.bool_),
-            np.empty((2 * nodes + 1, 3)),
-            np.empty((nodes, 4)),
+            np.empty((2 * nodes + 1, 2)),
+            np.empty((nodes, 3)),
             np.empty(2 * nodes + 1),
-            np.empty(3 * 2 ** (depth - 1) * int(n_bins.max())),
+            np.empty(2**depth * int(n_bins.max())),
             np.empty(CODES, np.intp),
             np.empty(CODES),
         )
@@ -134,16 +135,15 @@ class Boosting:
         for round_ in range(ROUNDS):
             if self.n_classes:
                 shares = _shares(scores)
-                slopes, curved = shares - targets, np.maximum(shares * (1.0 - shares), 1e-6)
+                slopes, curved = shares - targets, np.maximum(shares * (1.0 - shares), LEAST)
                 if round_ == 0:
                     l2 = SHRINK * curved[:, 0]
             else:
                 slopes = scores - targets
             for k in range(first.size):
                 add_tree(
-                    tree, codes, valid, n_bins, self.is_text[columns], self.keys[columns], at,
-                    slopes[k], curved[k], scores[k], raw[k], 2**32 * seed + round_,
-                    depth, RATE, l2[k], LEAST, share, PRICE,
+                    tree, codes, valid, n_bins, is_text, keys, at, slopes[k], curved[k], scores[k],
+                    raw[k], 2**32 * seed + round_, depth, RATE, l2[k], share, PRICE,
                 )  # fmt: skip
         return raw
 

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 CODES = 256
 """Most codes of a column; 0 is a missing entry."""
 
+LEAST = 1e-6
+"""The least second derivative of a row."""
+
 _ROUND, _LEVEL = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
 _COLUMN = np.uint64(0x8CB92BA72F3D8DD7)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -38,9 +41,8 @@ class Tree(NamedTuple):
 
     split: Ints  # (nodes,): the column of each node, -1 where it goes on as its left child
     goes: Bools  # (nodes, CODES): which codes go to the left
-    # (nodes + leaves, 3): sums of gradients, of second derivatives, and the number of rows
-    sums: Floats
-    left: Floats  # (nodes, 4): the same to the left, and the sum of G^2 / (H + l2) of both sides
+    sums: Floats  # (nodes + leaves, 2): sums of gradients and of second derivatives
+    left: Floats  # (nodes, 3): the same to the left, and the sum of G^2 / (H + l2) of both sides
     worth: Floats  # (nodes + leaves,): what a node's splits gain, less their price
     hist: Floats  # sums by node and code
     order: Ints  # (CODES,): codes of a node, in their order
@@ -58,7 +60,7 @@ def _drawn(round_: int, level: int, column: int) -> float:
 
 @numba.njit(**INNER)
 def _split_node(
-    tree: Tree, node: int, at: int, j: int, n_bins: int, is_text: bool, l2: float, least: float
+    tree: Tree, node: int, at: int, j: int, n_bins: int, is_text: bool, l2: float
 ) -> None:
     """Split a node on column ``j`` if that is better than its split so far.
 
@@ -68,12 +70,12 @@ def _split_node(
     size = 0
     for b in range(0 if is_text else 1, n_bins):
         order[size] = b
-        size += hist[at + 3 * b + 2] > 0.0
-    sides = 1 if is_text or hist[at + 2] == 0.0 else 2
+        size += hist[at + 2 * b + 1] > 0.0
+    sides = 1 if is_text or hist[at + 1] == 0.0 else 2
     if is_text:  # in the order of their mean gradients, missing among them; rare ones are shrunk
         for q in range(size):
             b = order[q]
-            key = hist[at + 3 * b] / (hist[at + 3 * b + 1] + 5.0 * l2)
+            key = hist[at + 2 * b] / (hist[at + 2 * b + 1] + 5.0 * l2)
             p = q
             while p > 0 and keys[p - 1] > key:
                 keys[p] = keys[p - 1]
@@ -83,28 +85,24 @@ def _split_node(
             order[p] = b
     cut, missing_left = -1, False
     for side in range(sides):  # missing entries to the right, then to the left
-        g = h = n = 0.0
+        g = h = 0.0
         if side == 1:
-            g, h, n = hist[at], hist[at + 1], hist[at + 2]
+            g, h = hist[at], hist[at + 1]
         for q in range(size - 1):
-            b = at + 3 * order[q]
+            b = at + 2 * order[q]
             g += hist[b]
             h += hist[b + 1]
-            n += hist[b + 2]
-            if n < least or sums[node, 2] - n < least:
-                continue
             off, own, other = sums[node, 0] - g, h + l2, sums[node, 1] - h + l2
             score = g * g * other + off * off * own
-            if score > left[node, 3] * (own * other):  # without a division
+            if score > left[node, 2] * (own * other):  # without a division
                 left[node, 0] = g
                 left[node, 1] = h
-                left[node, 2] = n
-                left[node, 3] = score / (own * other)
+                left[node, 2] = score / (own * other)
                 cut, missing_left = q, side == 1
     if cut < 0:
         return
     tree.split[node] = j
-    larger = left[node, 2] * 2.0 > sums[node, 2]  # codes without rows go with the larger side
+    larger = left[node, 1] * 2.0 > sums[node, 1]  # codes without rows go with the larger side
     for b in range(n_bins):
         tree.goes[node, b] = larger if is_text else b <= order[cut]
     if is_text:
@@ -117,7 +115,7 @@ def _split_node(
 @numba.njit(**INNER)
 def _grow(
     tree: Tree, codes: Codes, n_bins: Ints, is_text: Bools, keys: Ints, at: Ints, g: Floats,
-    h: Floats, round_: int, depth: int, l2: float, least: float, share: float, price: float,
+    h: Floats, round_: int, depth: int, l2: float, share: float, price: float,
 ) -> None:  # fmt: skip
     """Grow a tree to its full depth; ``at`` becomes the place of every row among its leaves."""
     split, goes, hist = tree.split, tree.goes, tree.hist
@@ -127,31 +125,28 @@ def _grow(
         first = (1 << level) - 1
         for node in range(first, 2 * first + 1):
             split[node] = -1
-            left[node, 3] = sums[node, 0] * sums[node, 0] / (sums[node, 1] + l2) + 1e-9
-            worth[node] = -left[node, 3] - price * (level + 1)
+            left[node, 2] = sums[node, 0] * sums[node, 0] / (sums[node, 1] + l2) + 1e-9
+            worth[node] = -left[node, 2] - price * (level + 1)
         for j in range(m):
             if _drawn(round_, level, keys[j]) >= share:
                 continue
-            width = 3 * n_bins[j]
+            width = 2 * n_bins[j]
             for b in range((first + 1) * width):
                 hist[b] = 0.0
             for i in range(n):
-                b = at[i] * width + 3 * codes[j, i]
+                b = at[i] * width + 2 * codes[j, i]
                 hist[b] += g[i]
                 hist[b + 1] += h[i]
-                hist[b + 2] += 1.0
             for node in range(first, 2 * first + 1):
-                if sums[node, 2] >= 2.0 * least:
-                    _split_node(
-                        tree, node, (node - first) * width, j, n_bins[j], is_text[j], l2, least
-                    )
+                if sums[node, 1] > 0.5 * LEAST:  # with rows; without, a remnant of rounding
+                    _split_node(tree, node, (node - first) * width, j, n_bins[j], is_text[j], l2)
         for node in range(first, 2 * first + 1):
             kept = split[node] < 0  # all to the left
-            worth[node] = 0.0 if kept else worth[node] + left[node, 3]
+            worth[node] = 0.0 if kept else worth[node] + left[node, 2]
             if kept:
                 for b in range(n_bins[0]):
                     goes[node, b] = True
-            for s in range(3):
+            for s in range(2):
                 part = sums[node, s] if kept else left[node, s]
                 sums[2 * node + 1, s] = part
                 sums[2 * node + 2, s] = sums[node, s] - part
@@ -176,7 +171,7 @@ def _cut_back(tree: Tree, nodes: int) -> int:
             continue
         for child in range(2 * node + 1, 2 * node + 3):
             worth[child] = 0.0
-            for s in range(3):
+            for s in range(2):
                 sums[child, s] = sums[node, s]
     return reach
 
@@ -185,15 +180,14 @@ def _cut_back(tree: Tree, nodes: int) -> int:
 def add_tree(
     tree: Tree, codes: Codes, valid: Codes, n_bins: Ints, is_text: Bools, keys: Ints, at: Ints,
     g: Floats, h: Floats, scores: Floats, raw: Floats, round_: int, depth: int, rate: float,
-    l2: float, least: float, share: float, price: float,
+    l2: float, share: float, price: float,
 ) -> None:  # fmt: skip
     """Grow a tree and add it to the scores of the rows and to the raw ones of validation rows.
 
     ``codes`` (columns, rows), ``valid`` (columns, validation rows), ``n_bins`` of the columns.
     ``keys``, ``round_``: what draws the columns of every level, each with probability ``share``.
     ``at`` (rows,): room to work in.
-    ``g``, ``h``: gradients and second derivatives of the rows.
-    ``least``: the fewest rows of a leaf.
+    ``g``, ``h``: gradients and second derivatives of the rows, at least ``LEAST``.
     ``price``: what a split must gain, times its level; in units of the gain that chance brings.
     """
     split, goes, sums = tree.split, tree.goes, tree.sums
@@ -201,7 +195,6 @@ def add_tree(
     square = 0.0
     sums[0, 0] = 0.0
     sums[0, 1] = 0.0
-    sums[0, 2] = g.size
     for i in range(g.size):
         at[i] = 0
         sums[0, 0] += g[i]
@@ -210,9 +203,7 @@ def add_tree(
     for node in range(nodes, 2 * nodes + 1):
         tree.worth[node] = 0.0
     price *= square / sums[0, 1]
-    _grow(
-        tree, codes, n_bins, is_text, keys, at, g, h, round_, depth, l2, least, share, price
-    )  # fmt: skip
+    _grow(tree, codes, n_bins, is_text, keys, at, g, h, round_, depth, l2, share, price)
     reach = _cut_back(tree, nodes)
     first = (1 << reach) - 1
     for node in range(first, 2 * first + 1):
