@@ -73,7 +73,7 @@ def test_the_same_facts_for_machines(capsys, folder):
         progress=False,
     )
     assert facts["schema"] == "shapley2d fragments 1"
-    assert facts["total"] == found.total and facts["paid"] == 1000
+    assert facts["total"] == pytest.approx(found.total) and facts["paid"] == 1000
     each = {one["contributor"]: one for one in facts["contributors"]}
     low, high = (end[:, 0].tolist() for end in found.interval())
     for k, name in enumerate(found.row_names.tolist()):
