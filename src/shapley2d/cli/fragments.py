@@ -210,8 +210,8 @@ def _headline(facts: dict[str, Any], unit: Unit) -> str:
     size = f"{counted(facts['n_rows'], 'row')} x {counted(len(facts['columns']), 'column')}"
     return (
         f"{counted(len(facts['contributors']), 'contributor')}: {size}, predicting "
-        f"{facts['target']!r}. Nobody holds {100 - 100 * facts['held']:.0f} % of the entries; two "
-        f"or more hold {100 * facts['held_twice']:.0f} %.\n"
+        f"{facts['target']!r}. {100 * facts['held']:.0f} % of the entries are held, "
+        f"{100 * facts['held_twice']:.0f} % by two or more.\n"
         f"Score {full} ({_SCORES.get(facts['score'], facts['score'])}); the labels alone give "
         f"{labels}. The contributors add {unit.text(total)}."
     )
@@ -248,16 +248,19 @@ def _label_words(facts: dict[str, Any]) -> str:
     )
 
 
-def _best_sets(best: list[dict[str, Any]], unit: Unit) -> Table:
-    priced, best = "cost" in best[0], best[:_SETS]
+def _best_sets(found: list[dict[str, Any]], unit: Unit) -> Table:
+    best = found[:_SETS]
     columns: dict[str, list[Any]] = {
         "size": [str(one["size"]) for one in best],
         "contributors": [shown(one["contributors"], 100) for one in best],
         unit.words or "value": unit.numbers([one["score"] for one in best], signed=True),
     }
-    if priced:
+    title = "Best set of every size"
+    if "cost" in best[0]:
         columns["cost"] = [f"{one['cost']:,.2f}" for one in best]
-    return make_table("Best sets by cost" if priced else "Best set of every size", columns)
+        title = "Sets that no cheaper one equals"
+    more = f" ({_SETS} of {len(found)})" if len(found) > _SETS else ""
+    return make_table(f"{title}{more}", columns)
 
 
 def _how(facts: dict[str, Any]) -> str:
@@ -268,8 +271,10 @@ def _how(facts: dict[str, Any]) -> str:
     )
     sets = counted(orders, "random order") if orders else "all sets of contributors"
     return (
+        "A value is what a contributor adds on average, over all orders in which all could join; "
+        "alone is what it adds by itself. Best sets are chosen on the rows that score them, so "
+        "they look a little too good.\n"
         f"Scored {where}; {sets}, {facts['n_trained']:,} trainings, "
         f"{format_seconds(facts['seconds'])}. Intervals say what other validation rows"
-        f"{' and other orders' if orders else ''} would change. Best sets are chosen on the rows "
-        "that score them, so they look a little too good."
+        f"{' and other orders' if orders else ''} would change."
     )
