@@ -86,7 +86,8 @@ def fragments(of: FragmentOptions, run: RunOptions) -> None:
                 paid = valuation.payments(of.pay, trusted=of.trusted).to_pylist()
         except InputError as error:  # values are shown and written all the same
             undivided = error
-    page = {"payments": paid, "costs": costs}
+    pay = None if undivided is not None else of.pay
+    page = {"pay": pay, "trusted": of.trusted, "costs": costs}
     terms = {"pay": of.pay, "trusted": of.trusted, "key": of.key}
     files, failed = write_outputs(
         [
