@@ -166,4 +166,3 @@ def made(parts, *, columns=COLUMNS, worth=WORTH, n=1000, n_valid=400, spread=1.5
               "call": "value_fragments(...)", "score": SAYS[score]},
         _fragments=Fragments(**fields),
     )  # fmt: skip
-
