@@ -35,7 +35,9 @@ class CheapGame:
         """The score of each validation row."""
         union = self._held[contributors].any(axis=0)
         worth = (1 + self._rows) * self._worth[:, columns].sum(axis=1)
-        return np.sqrt(union @ self._worth[:, columns].sum(axis=1)) * (1 + 0.2 * (worth @ union)) / 3
+        return (
+            np.sqrt(union @ self._worth[:, columns].sum(axis=1)) * (1 + 0.2 * (worth @ union)) / 3
+        )
 
     def utility(self, contributors, columns):
         if not contributors.any() or not columns.any():
@@ -52,9 +54,7 @@ class CheapGame:
 
 def of(game, design, seed=0, most=40):
     run = Run.create(seed, progress=False, n_jobs=1)
-    return estimate_game(
-        game, run, design, tolerance=0.0, most=most, compiled=False, identity={}
-    )
+    return estimate_game(game, run, design, tolerance=0.0, most=most, compiled=False, identity={})
 
 
 def summed(draws, total, count, whole):

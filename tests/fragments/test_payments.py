@@ -210,5 +210,7 @@ def test_what_other_methods_of_the_result_do():
 )  # fmt: skip
 def test_other_valuations_have_no_contributors(ask):
     v = value_game(lambda S, F: S.sum() * F.sum(), 2, 2)
-    with pytest.raises(InputError, match="of contributors come with value_fragments: these are values"):
+    with pytest.raises(
+        InputError, match="of contributors come with value_fragments: these are values"
+    ):
         ask(v)
