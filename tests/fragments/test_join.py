@@ -142,7 +142,9 @@ def test_the_pipeline_of_that_line_works():
 
 
 def test_labels_and_rows_that_have_no_partner_are_counted():
-    with pytest.warns(InputWarning, match="2 labels of 32 are for no row of any fragment, first '901'"):
+    with pytest.warns(
+        InputWarning, match="2 labels of 32 are for no row of any fragment, first '901'"
+    ):
         more = value(FRAGMENTS, pd.concat([Y, pd.Series([0, 1], [901, 902])]).rename("late"), VALID)
     np.testing.assert_array_equal(more.values, value(FRAGMENTS, Y, VALID).values)
     with pytest.warns(InputWarning, match="2 rows of 30 have no label and are left out, first"):

@@ -197,10 +197,14 @@ def test_words_of_others_never_change_the_worth_of_a_set(method):
     valid = valid.assign(late=late)
     y = y.rename("late")
     bank = X.loc[:29, ["a", "town"]]
-    more = pd.DataFrame({"town": [f"town {k}" for k in range(60)] + ["Kiel"]}, index=range(100, 161))
+    more = pd.DataFrame(
+        {"town": [f"town {k}" for k in range(60)] + ["Kiel"]}, index=range(100, 161)
+    )
     more_y = pd.concat([y, pd.Series(np.arange(61) % 2, range(100, 161))]).rename("late")
     found = [
-        value({"Bank": bank, "Shop": X[["b"]], "Other": other}, more_y, valid, method=method).alone[0]
+        value({"Bank": bank, "Shop": X[["b"]], "Other": other}, more_y, valid, method=method).alone[
+            0
+        ]
         for other in (more, more.assign(town="Aachen"), more.assign(town="Kiel"))
     ]
     assert found[0] == found[1] == found[2]
