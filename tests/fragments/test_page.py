@@ -225,8 +225,6 @@ def test_payments_costs_and_titles_are_shown_only_where_given(tmp_path):
     html = html_of(v, tmp_path, pay=1000, costs=costs, title="Credit, May")
     assert ">paid<" in html and ">Cost<" in html and "<td>31</td>" in html
     assert "<title>Credit, May</title>" in html and 'class="claim"' in html
-    frame = v.payments(1000)
-    assert html_of(v, tmp_path, payments=frame) == html_of(v, tmp_path, pay=1000)
     with pytest.raises(InputError, match="who is no contributor"):
         html_of(v, tmp_path, costs={**costs, "Nobody": 1})
 

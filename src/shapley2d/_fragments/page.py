@@ -33,19 +33,16 @@ def write_page(
     *,
     title: str | None = None,
     pay: float | None = None,
-    payments: Any = None,
     trusted: bool = False,
     costs: Any = None,
 ) -> None:
     """Write the page, one file that asks the network for nothing, whole or not at all.
 
-    ``payments`` are those of :meth:`~shapley2d.Valuation.payments`, which ``pay`` asks for;
-    ``costs`` are prices of contributors, shown beside the sets.
+    ``pay`` is divided as by :meth:`~shapley2d.Valuation.payments`; ``costs`` are prices of
+    contributors, shown beside the sets.
     """
-    if payments is None and pay is not None:
-        payments = valuation.payments(pay, trusted=trusted)
-    if payments is not None and not isinstance(payments, list):
-        payments = nw.from_native(payments, eager_only=True).rows(named=True)
+    paid = None if pay is None else valuation.payments(pay, trusted=trusted)
+    payments = None if pay is None else nw.from_native(paid, eager_only=True).rows(named=True)
     content = page_content(valuation, payments, costs)
     pages.write_page(
         path,
