@@ -73,8 +73,7 @@ BAD = {
     ),
     "two entries": (
         of(Bank=BANK.assign(debt=BANK["debt"] + 0.5)), {},
-        r"contributors disagree about \d+ cells: 'debt' of '\d+' is '.\.5' in Bank and '.' in Shop; correct it, or set "
-        "disagree='first' to take the first one's entry or disagree='missing' to take none",
+        r"contributors disagree about \d+ cells: 'debt' of '\d+' is '.\.5' in Bank and '.' in Shop; correct it, or set disagree='first' to take the first one's entry or disagree='missing' to take none",
     ),
     "two days": (
         of(Bank=BANK.assign(day=pd.Timestamp("2024-02-29")), Shop=SHOP.assign(day=pd.Timestamp("2024-03-01"))), {},

@@ -13,8 +13,6 @@ from shapley2d.exceptions import InputWarning, UtilityError
 
 from small_tables import two_classes
 
-METHODS = ["boosting", "gaussian_nb", "knn", MonteCarlo("gaussian_nb", max_permutations=12, tolerance=0.0)]  # fmt: skip
-
 
 def same_bits(one, other):
     """Values, errors and what is known of sets, contributors by name."""
@@ -92,8 +90,17 @@ def test_a_list_of_fragments_is_a_dict_of_numbers():
     np.testing.assert_array_equal(listed.values, value(fragments, y, valid).values)
 
 
-@pytest.mark.parametrize("method", METHODS, ids=str)
-@pytest.mark.parametrize("by", ["contributor", "column"])
+@pytest.mark.parametrize(
+    ("method", "by"),
+    [
+        ("boosting", "contributor"),
+        ("boosting", "column"),
+        (MonteCarlo("gaussian_nb", max_permutations=12, tolerance=0.0), "contributor"),
+        pytest.param("tree", "column", marks=pytest.mark.slow),
+        pytest.param("knn", "column", marks=pytest.mark.slow),
+    ],
+    ids=str,
+)
 def test_the_number_of_workers_changes_no_bit(method, by):
     fragments, y, valid = tiny()
     one = value(fragments, y, valid, method=method, by=by, n_jobs=1)
