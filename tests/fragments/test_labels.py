@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-
-from shapley2d.exceptions import InputError, InputWarning
 from test_values import by_boosting, by_naive_bayes, close
 from tiny_fragments import BruteForce, probability, tiny, value
+
+from shapley2d.exceptions import InputError, InputWarning
 
 FRAGMENTS, Y, VALID = tiny()
 
@@ -123,7 +123,7 @@ def test_labels_apart_come_before_those_in_a_file():
 def test_contributors_who_disagree_about_a_label():
     parts = {**labelled(Bank=slice(None)), "Court": Y.to_frame()}
     parts["Court"].iloc[:2] = 1 - parts["Court"].iloc[:2]
-    with pytest.raises(InputError, match="disagree about . cells?: 'late' of"):
+    with pytest.raises(InputError, match=r"disagree about . cells?: 'late' of"):
         value(parts, "late", VALID)
     with pytest.warns(InputWarning, match="no entry counts"):
         v = value(parts, "late", VALID, disagree="missing")

@@ -5,15 +5,16 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tiny_fragments import tiny, value
 
-from oracles import brute_force
 from shapley2d import MonteCarlo
 from shapley2d._base.precision import interval_factor
 from shapley2d._estimation.total import Total
 from shapley2d._estimation.set_draws import AllSets, Orders
 from shapley2d._fragments.estimate import estimate_game
 from shapley2d._methods.run import Run
-from tiny_fragments import tiny, value
+
+from oracles import brute_force
 
 
 class CheapGame:

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tiny_fragments import tiny, value
 
 from campaign.crafted import valuation_parts, write_valuation
 from shapley2d import Valuation, value_game
 from shapley2d._fragments.best_sets import best_for_cost, best_of_size
 from shapley2d._fragments.payments import divide, payment_interval
 from shapley2d.exceptions import InputError, InputWarning
-from tiny_fragments import tiny, value
 
 V = value(*tiny())
 NAMES = ["Bank", "Shop", "Office"]
@@ -86,7 +86,7 @@ def test_without_a_validation_table_payments_need_trust():
     fragments, y, _ = tiny()
     with pytest.warns(InputWarning, match="there is no validation table"):
         v = value(fragments, y, None, cv=2)
-    with pytest.raises(InputError, match="rows that one of them invents vouch for each other.*trusted=True"):  # fmt: skip
+    with pytest.raises(InputError, match=r"rows that one of them invents vouch for each other.*trusted=True"):  # fmt: skip
         v.payments(100)
     assert v.payments(100, trusted=True)["amount"].sum() == pytest.approx(100)
 
