@@ -66,6 +66,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"/plot_",
     "within_subsection_order": ExplicitOrder(
         [
+            "plot_fragments.py",
             "plot_find_and_fix.py",
             "plot_nightly_file.py",
             "plot_columns.py",
