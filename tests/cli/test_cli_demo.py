@@ -104,7 +104,12 @@ def test_one_screen(demo, capsys, tmp_path, monkeypatch):
     lines = out.splitlines()
     assert "likely wrong" not in notes and lines[0].startswith("1,200 orders of a made-up shop")
     assert len(lines) < 65 and max(map(len, lines[:-5])) < 180
-    for title in ("1. Which entries are wrong?", "2. Repair:", "3. What is it worth?", "4. Who contributed"):
+    for title in (
+        "1. Which entries are wrong?",
+        "2. Repair:",
+        "3. What is it worth?",
+        "4. Who contributed",
+    ):
         assert title in out
     assert "shapley2d inspect again/table.csv --target returned" in out
     assert "--labels again/labels.csv --valid again/later.csv --pay 10000" in out

@@ -142,8 +142,7 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     console.print()
     print_files(files, console)
     page, table, *pieces = (
-        printable(shlex.quote(str(one)))
-        for one in (files["page"], files["table"], *parts.values())
+        printable(shlex.quote(str(one))) for one in (files["page"], files["table"], *parts.values())
     )
     say(
         f"Open {page} in a browser to decide about each entry. By hand:\n"
@@ -157,7 +156,9 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
 def _cut(table: Any, paths: dict[str, Path]) -> None:
     """Write the files of the contributors, everybody's labels, and orders to validate on."""
     for name, (rows, columns) in HELD.items():
-        write_csv(table.slice(rows.start, rows.stop - rows.start).select([KEY, *columns]), paths[name])
+        write_csv(
+            table.slice(rows.start, rows.stop - rows.start).select([KEY, *columns]), paths[name]
+        )
     write_csv(table.slice(0, 800).select([KEY, TARGET]), paths["labels"])
     held = dict.fromkeys(name for _, columns in HELD.values() for name in columns)
     write_csv(table.slice(800).select([*held, TARGET]), paths["later"])
