@@ -1,4 +1,4 @@
-"""``shapley2d demo``: errors planted in a table, found, repaired; what cells and files are worth."""
+"""``shapley2d demo``: errors planted in a table and repaired; what cells and files are worth."""
 
 import shlex
 from dataclasses import replace
@@ -135,7 +135,8 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     )
     console.print(grid)
     say(
-        f"\n4. Who contributed it? The {', the '.join(HELD)} each hold a piece; {PAID:,} are split.",
+        f"\n4. Who contributed it? The {', the '.join(HELD)} hold a piece each; {PAID:,} are "
+        "split.",
         "bold",
     )
     console.print(_paid_table(worth))
