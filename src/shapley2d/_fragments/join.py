@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 DISAGREE = ("error", "first", "missing")
 """What a cell is for which two contributors have different entries."""
 
-Packed = "NDArray[np.uint8]"
-
 
 @dataclass(frozen=True)
 class Joined:
@@ -79,7 +77,7 @@ def join_pieces(pieces: Sequence[Piece], target: str, disagree: str) -> Joined:
     """Join what contributors give; a piece without a name is everybody's labels."""
     owners = [piece for piece in pieces if piece.name]
     everybody = next((piece for piece in pieces if not piece.name), None)
-    holders = [piece for piece in owners if target in piece.columns]
+    holders = [piece for piece in owners if piece.holds(target)]
     if everybody is not None and holders:
         warn_input(
             f"labels are given apart, so the column {target!r} of {_listed(holders)} is not used"

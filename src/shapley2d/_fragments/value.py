@@ -19,7 +19,8 @@ from shapley2d._fragments.files import digest_of
 from shapley2d._fragments.game import FragmentGame
 from shapley2d._fragments.join import DISAGREE, join_pieces
 from shapley2d._fragments.method import method_word, read_method
-from shapley2d._fragments.pieces import label_piece, named_fragments, owned_pieces, read_piece
+from shapley2d._fragments.owners import owned_pieces
+from shapley2d._fragments.pieces import label_piece, named_fragments, read_piece
 from shapley2d._fragments.result import make_facts, make_valuation
 from shapley2d._methods.identity import fingerprint_problem
 from shapley2d._methods.repeat_call import repeat_call
