@@ -129,7 +129,10 @@ def test_without_validation_rows_payments_need_trust(capsys, folder):
 
 def test_costs_and_a_budget(capsys, folder):
     (folder / "costs.csv").write_text("contributor,cost\nnorth,10\nsouth,20\nshop,30\n")
-    out, _ = run(capsys, f"{COMMAND} --costs costs.csv --budget 35")
+    out, _ = run(capsys, f"{COMMAND} --costs costs.csv --budget 35 --pay 1000 --report page.html")
+    assert out.endswith("report: page.html\n")
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert "north" in page and "</html>" in page
     lines = out.split("Sets that no cheaper one equals\n")[1].split("\n\n")[0].splitlines()
     assert lines[0].split()[-1] == "cost"
     costs = [float(line.split()[-1]) for line in lines[1:]]

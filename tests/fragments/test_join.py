@@ -7,10 +7,10 @@ import pytest
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
+from tiny_fragments import QUIET, tiny, value
 
 from shapley2d import KNN, Exact, Forest, MonteCarlo, value_fragments
 from shapley2d.exceptions import InputError, InputWarning, OutOfTimeError
-from tiny_fragments import QUIET, tiny, value
 
 FRAGMENTS, Y, VALID = tiny()
 BANK, SHOP, OFFICE = FRAGMENTS.values()
@@ -73,8 +73,7 @@ BAD = {
     ),
     "two entries": (
         of(Bank=BANK.assign(debt=BANK["debt"] + 0.5)), {},
-        r"contributors disagree about \d+ cells: 'debt' of '\d+' is '.\.5' in Bank and '.' in Shop; correct it, or set "
-        "disagree='first' to take the first one's entry or disagree='missing' to take none",
+        r"contributors disagree about \d+ cells: 'debt' of '\d+' is '.\.5' in Bank and '.' in Shop; correct it, or set disagree='first' to take the first one's entry or disagree='missing' to take none",
     ),
     "two days": (
         of(Bank=BANK.assign(day=pd.Timestamp("2024-02-29")), Shop=SHOP.assign(day=pd.Timestamp("2024-03-01"))), {},
@@ -115,7 +114,7 @@ BAD = {
     "forest": (FRAGMENTS, {"method": Forest()}, "values cells: of contributors use method='boosting', or Exact or MonteCarlo with a model"),
     "options of cells": (FRAGMENTS, {"method": MonteCarlo("tree", truncation=0.1)}, "has options of cells: of contributors only the model, tolerance and max_permutations count"),
     "few orders": (FRAGMENTS, {"method": MonteCarlo("tree", max_permutations=2)}, "max_permutations=2 is too few for intervals: allow at least 10"),
-    "many sets": ({k: BANK for k in range(25)}, {"y": Y[BANK.index], "method": Exact("gaussian_nb")}, "takes all sets of 25 contributors, which are too many: use MonteCarlo, which samples orders"),
+    "many sets": (dict.fromkeys(range(25), BANK), {"y": Y[BANK.index], "method": Exact("gaussian_nb")}, "takes all sets of 25 contributors, which are too many: use MonteCarlo, which samples orders"),
     "unknown kind": (FRAGMENTS, {"kinds": {"agee": "text"}}, "there is no column 'agee' .*did you mean 'age'"),
     "no time": (FRAGMENTS, {"max_time": 1e-9}, "max_time=1e-09 is over: there is no first result after .*; allow more time, or ask for less"),
     "owners of another shape": (BANK, {"owners": np.full((3, 2), "A")}, r"owners has the shape \(3, 2\), but the table has \(20, 2\): pass one name for every cell, or claims"),
@@ -142,7 +141,9 @@ def test_the_pipeline_of_that_line_works():
 
 
 def test_labels_and_rows_that_have_no_partner_are_counted():
-    with pytest.warns(InputWarning, match="2 labels of 32 are for no row of any fragment, first '901'"):
+    with pytest.warns(
+        InputWarning, match="2 labels of 32 are for no row of any fragment, first '901'"
+    ):
         more = value(FRAGMENTS, pd.concat([Y, pd.Series([0, 1], [901, 902])]).rename("late"), VALID)
     np.testing.assert_array_equal(more.values, value(FRAGMENTS, Y, VALID).values)
     with pytest.warns(InputWarning, match="2 rows of 30 have no label and are left out, first"):

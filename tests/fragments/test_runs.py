@@ -5,14 +5,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiny_fragments import tiny, value
 
 from shapley2d import Exact, MonteCarlo
 from shapley2d._fragments.game import FragmentGame
 from shapley2d.exceptions import InputWarning, UtilityError
-from small_tables import two_classes
-from tiny_fragments import tiny, value
 
-METHODS = ["boosting", "gaussian_nb", "knn", MonteCarlo("gaussian_nb", max_permutations=12, tolerance=0.0)]  # fmt: skip
+from small_tables import two_classes
 
 
 def same_bits(one, other):
@@ -78,7 +77,7 @@ def test_more_validation_rows_than_lines(monkeypatch, scoring):
     """Rows that share an error line leave the errors about as they are."""
     fragments, y, valid = tiny(n=40, n_valid=400)
     whole = value(fragments, y, valid, scoring=scoring)
-    monkeypatch.setattr("shapley2d._fragments.scores.MOST_LINES", 100)
+    monkeypatch.setattr("shapley2d._models.score_lines.MOST_LINES", 100)
     shared = value(fragments, y, valid, scoring=scoring)
     np.testing.assert_array_equal(whole.values, shared.values)
     np.testing.assert_allclose(shared.row_stderr, whole.row_stderr, rtol=0.25)
@@ -91,8 +90,17 @@ def test_a_list_of_fragments_is_a_dict_of_numbers():
     np.testing.assert_array_equal(listed.values, value(fragments, y, valid).values)
 
 
-@pytest.mark.parametrize("method", METHODS, ids=str)
-@pytest.mark.parametrize("by", ["contributor", "column"])
+@pytest.mark.parametrize(
+    ("method", "by"),
+    [
+        ("boosting", "contributor"),
+        ("boosting", "column"),
+        (MonteCarlo("gaussian_nb", max_permutations=12, tolerance=0.0), "contributor"),
+        pytest.param("tree", "column", marks=pytest.mark.slow),
+        pytest.param("knn", "column", marks=pytest.mark.slow),
+    ],
+    ids=str,
+)
 def test_the_number_of_workers_changes_no_bit(method, by):
     fragments, y, valid = tiny()
     one = value(fragments, y, valid, method=method, by=by, n_jobs=1)
@@ -107,11 +115,11 @@ def test_nothing_depends_on_what_is_remembered(monkeypatch, method):
     same_bits(plain, value(fragments, y, valid, method=method, by="column"))
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     pass
 
 
-@pytest.mark.parametrize("how", [Stopped, KeyboardInterrupt])
+@pytest.mark.parametrize("how", [StoppedError, KeyboardInterrupt])
 @pytest.mark.parametrize(
     "method",
     [
@@ -123,7 +131,7 @@ class Stopped(Exception):
 )
 @pytest.mark.parametrize("crossed", [False, True])
 @pytest.mark.filterwarnings("ignore:there is no validation table")
-def test_a_stopped_run_goes_on_to_the_same_bits(method, how, crossed, tmp_path, small_pieces, monkeypatch):  # fmt: skip  # noqa: ARG001, E501
+def test_a_stopped_run_goes_on_to_the_same_bits(method, how, crossed, tmp_path, small_pieces, monkeypatch):  # fmt: skip
     fragments, y, valid = tiny()
     parts = {**fragments, "Half": fragments["Bank"][::2], "Third": fragments["Shop"][::3]}
     asked = {"method": method, "by": "column", "cv": 2, "n_jobs": 1}
@@ -153,10 +161,10 @@ def test_a_stopped_run_goes_on_to_the_same_bits(method, how, crossed, tmp_path, 
 
 def test_a_model_that_fails_is_told_with_its_set():
     class Failing:
-        def fit(self, X, y):  # noqa: ARG002
+        def fit(self, X, y):
             raise ValueError("too little")
 
-        def get_params(self, deep=True):  # noqa: ARG002, FBT002
+        def get_params(self, deep=True):
             return {}
 
         def set_params(self):
@@ -197,10 +205,14 @@ def test_words_of_others_never_change_the_worth_of_a_set(method):
     valid = valid.assign(late=late)
     y = y.rename("late")
     bank = X.loc[:29, ["a", "town"]]
-    more = pd.DataFrame({"town": [f"town {k}" for k in range(60)] + ["Kiel"]}, index=range(100, 161))
+    more = pd.DataFrame(
+        {"town": [f"town {k}" for k in range(60)] + ["Kiel"]}, index=range(100, 161)
+    )
     more_y = pd.concat([y, pd.Series(np.arange(61) % 2, range(100, 161))]).rename("late")
     found = [
-        value({"Bank": bank, "Shop": X[["b"]], "Other": other}, more_y, valid, method=method).alone[0]
+        value({"Bank": bank, "Shop": X[["b"]], "Other": other}, more_y, valid, method=method).alone[
+            0
+        ]
         for other in (more, more.assign(town="Aachen"), more.assign(town="Kiel"))
     ]
     assert found[0] == found[1] == found[2]

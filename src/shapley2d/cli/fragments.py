@@ -86,17 +86,15 @@ def fragments(of: FragmentOptions, run: RunOptions) -> None:
                 paid = valuation.payments(of.pay, trusted=of.trusted).to_pylist()
         except InputError as error:  # values are shown and written all the same
             undivided = error
-    pay = None if undivided is not None else of.pay
-    page = {"pay": pay, "trusted": of.trusted, "costs": costs}
-    terms = {"pay": of.pay, "trusted": of.trusted, "key": of.key}
+    terms = {"pay": of.pay if undivided is None else None, "trusted": of.trusted}
     files, failed = write_outputs(
         [
             ("values", run.output, lambda path: write_values(valuation, path)),
-            ("report", run.report, lambda path: valuation.to_html(path, **page)),
+            ("report", run.report, lambda path: valuation.to_html(path, costs=costs, **terms)),
             (
                 "receipt",
                 of.receipt if undivided is None else None,
-                lambda path: valuation.receipt(path, **terms),
+                lambda path: valuation.receipt(path, key=of.key, **terms),
             ),
         ]
     )
