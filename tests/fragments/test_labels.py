@@ -14,7 +14,7 @@ FRAGMENTS, Y, VALID = tiny()
 class Labelled(BruteForce):
     """The same game where a row trains only if somebody in the set holds its label."""
 
-    def h(self, contributors, columns):
+    def _trained(self, contributors, columns):
         every = self.y
         known = [self.fragments[name]["late"].dropna() for name in contributors if "late" in self.fragments[name]]  # fmt: skip
         if not known:
@@ -23,7 +23,7 @@ class Labelled(BruteForce):
         kept, ids = self.fragments, mine.index.unique()
         self.fragments = {name: part.drop(columns="late", errors="ignore").loc[part.index.isin(ids)] for name, part in kept.items()}  # fmt: skip
         try:
-            return super()._trained(contributors, sorted(columns))
+            return super()._trained(contributors, columns)
         finally:
             self.fragments, self.y = kept, every
 
