@@ -114,7 +114,7 @@ def test_labels_apart_may_come_in_any_order_and_as_a_file(tmp_path):
 def test_labels_apart_come_before_those_in_a_file():
     parts = {**FRAGMENTS, "Bank": FRAGMENTS["Bank"].assign(late=0)}
     with pytest.warns(
-        InputWarning, match="labels are given apart, so the column 'late' of Bank is not used"
+        InputWarning, match="labels are given apart, so the column 'late' of 'Bank' is not used"
     ):
         v = value(parts, Y, VALID)
     np.testing.assert_array_equal(v.values, value(FRAGMENTS, Y, VALID).values)
@@ -125,7 +125,8 @@ def test_contributors_who_disagree_about_a_label():
     parts["Court"].iloc[:2] = 1 - parts["Court"].iloc[:2]
     with pytest.raises(InputError, match=r"disagree about . cells?: 'late' of"):
         value(parts, "late", VALID)
-    with pytest.warns(InputWarning, match="no entry counts"):
+    told = pytest.warns(InputWarning, match="2 rows of 30 have no label and are left out")
+    with pytest.warns(InputWarning, match="no entry counts"), told:
         v = value(parts, "late", VALID, disagree="missing")
     assert v._fragments.n_rows < len(Y)
 
