@@ -9,7 +9,7 @@ import numpy as np
 
 from shapley2d._base.entries import as_text, is_missing
 from shapley2d._base.words import did_you_mean, entry_text
-from shapley2d._fragments.pieces import Piece, check_names, row_ids
+from shapley2d._fragments.pieces import Piece, check_names, only_has, row_ids
 from shapley2d._tables.column_warnings import warn_of_reading
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.intake import as_frame, names_of, opened, without_column
@@ -37,7 +37,13 @@ def owned_pieces(
     warn_of_reading(table)
     ids = row_ids(table.row_names if keys is None else keys, "X")
     names, owners = table.column_names, opened(owners)
-    if {"owner", "row", "column"} <= set(names_of(owners)):
+    claims = {"owner", "row", "column"} & set(names_of(owners))
+    if "owner" in claims and len(claims) < 3:
+        raise InputError(
+            Setting("owners"), " must have the columns 'owner', 'row' and 'column'",
+            only_has(names_of(owners)),
+        )  # fmt: skip
+    if claims:
         masks = _by_claim(owners, ids.to_pylist(), names, target)
     else:
         masks = _by_cell(owners, table.n_rows, names, target)

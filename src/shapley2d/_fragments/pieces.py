@@ -98,7 +98,7 @@ def read_piece(name: str, data: Any, on: str | None, kinds: Mapping[str, str] | 
     else:
         if on not in names:
             raise InputError(
-                Place(name), f" has no id column {on!r}", did_you_mean(on, names) or _has(names)
+                Place(name), f" has no id column {on!r}", did_you_mean(on, names) or only_has(names)
             )
         data, keys = without_column(data, on, name, "on")
     if len(names) == (on is not None):
@@ -125,7 +125,7 @@ def _id_hint(names: Sequence[str]) -> str:
     return f", such as {near[0]!r}" if near else ""
 
 
-def _has(names: Sequence[str]) -> str:
+def only_has(names: Sequence[str]) -> str:
     shown = ", ".join(map(repr, names[:5]))
     return f": it has {shown}{', ...' if len(names) > 5 else ''}"
 
