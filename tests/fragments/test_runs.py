@@ -78,7 +78,7 @@ def test_more_validation_rows_than_lines(monkeypatch, scoring):
     """Rows that share an error line leave the errors about as they are."""
     fragments, y, valid = tiny(n=40, n_valid=400)
     whole = value(fragments, y, valid, scoring=scoring)
-    monkeypatch.setattr("shapley2d._fragments.scores.MOST_LINES", 100)
+    monkeypatch.setattr("shapley2d._models.score_lines.MOST_LINES", 100)
     shared = value(fragments, y, valid, scoring=scoring)
     np.testing.assert_array_equal(whole.values, shared.values)
     np.testing.assert_allclose(shared.row_stderr, whole.row_stderr, rtol=0.25)

@@ -41,8 +41,10 @@ def write_page(
     ``pay`` is divided as by :meth:`~shapley2d.Valuation.payments`; ``costs`` are prices of
     contributors, shown beside the sets.
     """
-    paid = None if pay is None else valuation.payments(pay, trusted=trusted)
-    payments = None if pay is None else nw.from_native(paid, eager_only=True).rows(named=True)
+    payments = None
+    if pay is not None:
+        paid: Any = valuation.payments(pay, trusted=trusted)
+        payments = nw.from_native(paid, eager_only=True).rows(named=True)
     content = page_content(valuation, payments, costs)
     pages.write_page(
         path,
