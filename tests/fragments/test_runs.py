@@ -170,8 +170,8 @@ def test_a_model_that_fails_is_told_with_its_set():
         value(fragments, y, valid, method=Failing())
 
 
-@given(seed=st.integers(0, 2**16))
-@settings(max_examples=2)
+@pytest.mark.filterwarnings("ignore:contributors disagree about")
+@pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("method", ["boosting", "gaussian_nb", "knn", "tree"])
 def test_what_others_hold_never_changes_the_worth_of_a_set(method, seed):
     """Cells of others are changed, emptied or get words of their own; the bank alone stays, bit for bit."""

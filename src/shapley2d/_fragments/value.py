@@ -181,7 +181,7 @@ def value_fragments(
     found = estimate_game(
         game, run.advising(), design, tolerance=tolerance, most=most,
         compiled=isinstance(model, str) and model == "boosting",
-        identity={
+        identity={} if run.checkpoint is None else {
             **fingerprint_problem(Problem(joined.table, goal, splits, None, score)),
             "who holds what": hash_parts([joined.held.tobytes(), *joined.label_bytes]),
             "model": describe(model),
