@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from shapley2d import KNN, Forest, MonteCarlo, inspect_cells, value_blocks, value_cells
+from shapley2d import KNN, Forest, MonteCarlo, inspect_cells, value_cells
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the reproduction lies beside the package
 from shapley2d_paper.baselines import OOB, Flat, TreeMC
@@ -29,10 +29,10 @@ def cells(task: str, **options) -> None:
     value_cells(X, y if task == "regression" else (y > 0).astype(int), cv=2, n_jobs=1, **options)
 
 
-def blocks(task: str) -> None:
+def groups(task: str) -> None:
     X, y = table()
     y = y if task == "regression" else (y > 0).astype(int)
-    value_blocks(X, y, rows=["a", "b"] * 12, columns=["u", "u", "v"], cv=2, n_jobs=1, method="knn")
+    value_cells(X, y, row_groups=["a", "b"] * 12, column_groups=["u", "u", "v"], cv=2, n_jobs=1)
 
 
 def inspection() -> None:
@@ -53,7 +53,7 @@ METHODS = (
 NEIGHBORS = [
     *((cells, (task,), {"method": KNN(n_neighbors=3)}) for task in TARGETS),
     (cells, ("classification",), {"method": KNN(n_neighbors=3), "scoring": "balanced_accuracy"}),
-    *((blocks, (task,), {}) for task in TARGETS),
+    *((groups, (task,), {}) for task in TARGETS),
 ]  # fmt: skip
 TREES_AND_MODELS = [
     (inspection, (), {}),

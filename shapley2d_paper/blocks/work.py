@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from shapley2d import Exact, value_blocks
+from shapley2d import Exact, value_cells
 from shapley2d_paper.data.splits import split_table
 
 if TYPE_CHECKING:
@@ -47,14 +47,14 @@ def work(
             make_pipeline(StandardScaler(), LogisticRegression(solver="newton-cholesky")),
             gini,
         )
-    valuation = value_blocks(
+    valuation = value_cells(
         parts.X,
         parts.y,
         parts.X_valid,
         parts.y_valid,
         method=Exact(model),
-        rows=rows,
-        columns=columns,
+        row_groups=rows,
+        column_groups=columns,
         scoring=scoring,
         baseline="zero",
         n_jobs=1,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 LIBRARY, PAPER = "shapley2d", "shapley2d_paper"
 
-_SHOWS = ("cli/", "_valuation/report/", "_market/report/", "__main__.py", "_version.py")
+_SHOWS = ("cli/", "_valuation/report/", "__main__.py", "_version.py")
 _HARNESS = f"{PAPER}.harness"
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shapley2d import KNN, InputError, MonteCarlo, value_blocks, value_cells, value_game
+from shapley2d import KNN, InputError, MonteCarlo, value_cells, value_game
 from shapley2d._base.checks import check_choice, check_number
 from shapley2d._base.precision import convergence_ratio
 from shapley2d.exceptions import Place, PrecisionWarning, Setting
@@ -67,9 +67,7 @@ def test_options_of_methods_are_checked_when_one_is_made(make, message):
         make()
 
 
-def test_blocks_and_games_check_them_too():
-    with pytest.raises(InputError, match="n_jobs=True must be"):
-        value_blocks(X, Y, X, Y, rows=[0, 1] * 6, n_jobs=True, parties="anonymous")
+def test_games_check_them_too():
     with pytest.raises(InputError, match="progress='bogus'"):
         value_game(lambda S, F: 0.0, 2, 2, progress="bogus")
     with pytest.raises(InputError, match="n_rows=True must be a whole number of at least 1"):
@@ -78,8 +76,8 @@ def test_blocks_and_games_check_them_too():
 
 @pytest.mark.parametrize("blank", [pd.NA, pd.NaT, None, float("nan"), " "])
 def test_a_missing_group_label_is_named(blank):
-    with pytest.raises(InputError, match="rows has no label for row 1: name its set"):
-        value_blocks(X, Y, X, Y, rows=["a", blank, *["b"] * 10], parties="anonymous")
+    with pytest.raises(InputError, match="row_groups is missing in 1 of 12 rows, first in row 1"):
+        value_cells(X, Y, X, Y, row_groups=["a", blank, *["b"] * 10])
 
 
 def test_messages_carry_their_option_and_place():

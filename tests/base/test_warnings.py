@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shapley2d import CellValuer, MonteCarlo, value_blocks, value_cells, value_game
+from shapley2d import CellValuer, MonteCarlo, value_cells, value_game
 from shapley2d.exceptions import LeakWarning, PrecisionWarning, UnseenLabelWarning
 
 RNG = np.random.default_rng(0)
@@ -27,7 +27,7 @@ CALLS = {
         PrecisionWarning,
         lambda: value_game(lambda S, F: float(S[0] and F[0] and S.sum() > 2), 4, 3, method=FEW),
     ),
-    "blocks": (PrecisionWarning, lambda: value_blocks(X, Y, X, Y, method=FEW, rows=range(24))),
+    "groups": (PrecisionWarning, lambda: value_cells(X, Y, X, Y, method=FEW, row_groups=range(24))),
     "estimator": (PrecisionWarning, lambda: CellValuer(FEW).fit(X, Y, X, Y)),
     "labels": (UnseenLabelWarning, lambda: value_cells(X, Y, X, np.where(Y == 1, 5, 0))),
     "leak": (LeakWarning, leak()),

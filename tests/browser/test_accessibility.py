@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shapley2d import inspect_cells, value_blocks, value_cells
+from shapley2d import inspect_cells, value_cells
 
 SITE = Path(__file__).parents[2] / "docs" / "_build" / "html"
 
@@ -45,15 +45,10 @@ def test_report_of_cells(open_report, width, scheme):
 
 
 @pytest.mark.parametrize(("width", "scheme"), LOOKS)
-def test_report_of_blocks(open_report, width, scheme):
+def test_report_of_groups(open_report, width, scheme):
     X, y = people()
-    owners = [
-        {"owner": "A", "row": "0-29", "column": ""},
-        {"owner": "B", "row": "30-59", "column": ""},
-    ]
-    page = open_report(
-        value_blocks(X, y, owners=owners, parties="anonymous"), width=width, scheme=scheme
-    )
+    v = value_cells(X, y, row_groups=["A"] * 30 + ["B"] * 30)
+    page = open_report(v, width=width, scheme=scheme)
     assert serious(page) == {}
 
 

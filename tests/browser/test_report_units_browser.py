@@ -3,10 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from shapley2d._market.block_valuation import BlockValuation
 
 from made_valuations import made
-from shapley2d import MonteCarlo, value_blocks
+from shapley2d import Exact, Valuation, value_cells
 from shapley2d._base.words import typeset
 from shapley2d._valuation.wording.sentences import rare_words, score_words
 from shapley2d._valuation.wording.units import Units
@@ -111,72 +110,39 @@ def test_without_a_gain_there_are_no_shares(open_report):
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_blocks_are_in_points_and_never_called_cells(open_report, width):
-    v = BlockValuation(
+    v = Valuation(
         np.array([[0.05, 0.01], [-0.02, 0.03]]),
         np.full((2, 2), 0.001),
         np.array(["north", "south"]),
         ["bank", "shop"],
         info={
-            "kind": "blocks", "semivalue": ["shapley"] * 2, "baseline_utility": 0.5,
+            "players": ["group of rows", "group of columns"], "semivalue": ["shapley"] * 2, "baseline_utility": 0.5,
             "about": {"total": "the model's score less 0.5, what the rows' labels alone predict"},
             "score": {"name": "accuracy", "factor": 100.0, "per_cent": True},
         },
-        _owner_names=["Ann", "Bob"],
-        _owner_shares=np.array([np.eye(2), 1 - np.eye(2)]),
     )  # fmt: skip
     page = open_report(v, width=width)
     assert page.evaluate("document.documentElement.scrollWidth") == width
-    cells = page.locator("#block-grid tbody td").all_inner_texts()
-    lines = [cell.split("\n") for cell in cells]
-    assert [first for first, *_ in lines] == ["5.00", "1.000", "\N{MINUS SIGN}2.00", "3.00"]
-    assert lines[0][1:] == ["4.80 to 5.20", "Ann"]
-    assert [last for *_, last in lines] == ["Ann", "Bob", "Bob", "Ann"]
-    bars = page.locator("#payment-list .bar i")
-    assert [one.get_attribute("class") for one in bars.all()] == ["good", "harm"]
-    assert "points" in page.inner_text("#block-grid caption")
-    np.testing.assert_allclose(column(page, "#payment-list", 3), [8, -1])
+    np.testing.assert_allclose(column(page, "#column-list", 3), [4, 3], atol=0.051)
+    np.testing.assert_allclose(column(page, "#row-list", 3), [1, 6], atol=0.051)
+    heads = page.locator("#column-list thead th").all_inner_texts()
+    assert heads[0].lower() == "group of columns"
     shown = page.inner_text("main").lower()
     assert " cell" not in shown and "average" not in shown
     assert "the columns add 7.0 points" in shown
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_payments_of_a_column_of_owners_are_those_of_the_result(open_report, width):
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.normal(size=(150, 3)), columns=["age", "pay", "noise"])
-    y = np.where(X["age"] + 0.5 * X["pay"] > 0, "ill", "well")
-    X["hospital"] = np.array(["Charité", "Köln", "Ulm"])[rng.integers(0, 3, 150)]
-    v = value_blocks(
-        X[:100], y[:100], X[100:], y[100:], owner_column="hospital", parties="anonymous"
-    )
-    paid = v.payments(1000).sort_values("value", ascending=False)
-    page = open_report(v, width=width, payments=paid.to_dict("records"))
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    lines = page.locator("#payment-list tbody tr")
-    assert lines.locator("th, td:first-child").all_inner_texts()[: len(paid)] == list(paid["owner"])
-    heads = page.locator("#payment-list thead th").all_inner_texts()
-    points = next(k for k, head in enumerate(heads, 1) if "points" in head)
-    values = column(page, "#payment-list", points)
-    np.testing.assert_allclose(values, 100 * paid["value"], rtol=0.01)
-    np.testing.assert_allclose(column(page, "#payment-list", 3), paid["amount"])
-    shown = [one.inner_text() for one in lines.all()]
-    for text, (_, line) in zip(shown, paid.iterrows(), strict=True):
-        for end in ("amount", "low", "high"):
-            assert f"{line[end]:,.2f}" in text.replace("\N{MINUS SIGN}", "-")
-
-
-@pytest.mark.parametrize("width", [1280, 390])
-def test_groups_of_similar_rows_are_named_and_in_points(open_report, width):
+def test_groups_of_rows_are_named_and_in_points(open_report, width):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(160, 3)), columns=["age", "pay", "noise"])
     y = np.where(X["age"] + 0.5 * X["pay"] > 0, "ill", "well")
-    v = value_blocks(X[:80], y[:80], X[80:], y[80:], method=MonteCarlo("gaussian_nb"), rows="clusters=4", columns=list(X.columns))  # fmt: skip
+    groups = [f"office {k % 4}" for k in range(80)]
+    v = value_cells(X[:80], y[:80], X[80:], y[80:], method=Exact("gaussian_nb"), row_groups=groups)
     page = open_report(v, width=width)
     assert page.evaluate("document.documentElement.scrollWidth") == width
-    cells = numbers(page.locator("#block-grid tbody td").all_inner_texts())
-    np.testing.assert_allclose(cells, 100 * v.values.ravel(), rtol=0.01, atol=0.01)
-    names = page.locator("#block-grid tbody th").all_inner_texts()
-    assert [one.split("\n")[0] for one in names] == list(v.row_names)
+    names = page.locator("#row-list tbody th").all_inner_texts()
+    assert names == list(v.row_names[np.argsort(v.row_values)])
     order = np.argsort(-v.column_values)
     np.testing.assert_allclose(
         column(page, "#column-list", 3), 100 * v.column_values[order], atol=0.051

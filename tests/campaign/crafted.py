@@ -351,8 +351,6 @@ def use_valuation(path):
             return "refused"
     repr(valuation), valuation._repr_html_(), valuation.lowest(3), valuation.row_values
     html_of(valuation)
-    if hasattr(valuation, "payments"):
-        repr(valuation.owners)
     return "usable"
 
 

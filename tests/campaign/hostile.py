@@ -1,13 +1,11 @@
-"""Hostile tables by size and depth, and receipts that somebody changed.
+"""Hostile tables by size and depth.
 
-A table is refused in one line or read, whatever it unpacks to. A changed receipt is refused, or it
-is as good as the one that it was made of.
+A table is refused in one line or read, whatever it unpacks to.
 
     python -m tests.campaign.hostile --count 2000
 """
 
 import io
-import json
 import os
 import sys
 import tempfile
@@ -18,15 +16,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shapley2d import value_blocks, verify_receipt
 from shapley2d._tables.reading.files import read_table
 from shapley2d.exceptions import InputError
 
-from .common import main, quiet
-from .crafted import changed, check_line
+from .common import main
+from .crafted import check_line
 
 COUNT = 2000
-NUMBERS = [2**70, 10**400, -(2**63) - 1, 1e308, None, [], "\ud800", "x" * 10**5]
 
 
 def sheet(cells, pad=0):
@@ -79,23 +75,12 @@ SIZED = {  # by a size from 1 to 100,000
 
 
 class Hostile:
-    """Cases by number: a table or a receipt."""
+    """Cases by number: a table."""
 
     def __init__(self, folder):
         self.folder = Path(folder)
-        X = np.random.default_rng(0).normal(size=(60, 2)).round(2)
-        y = (X[:, 0] > 0).astype(int)
-        owners = [{"owner": "A", "row": "0-19"}, {"owner": "B", "row": "20-39"}]
-        self.tables, self.given = (X[:40], y[:40], X[40:], y[40:]), {"owners": owners}
-        found = value_blocks(*self.tables, **self.given, progress=False)
-        found.receipt(100).save(self.folder / "good.json")
-        self.record = json.loads((self.folder / "good.json").read_text())
 
     def __call__(self, number, random):
-        case = (self.table, self.receipt)[number % 2]
-        return quiet(case, random)
-
-    def table(self, random):
         name = sorted(SIZED)[random.integers(len(SIZED))]
         path = self.folder / name
         path.write_bytes(SIZED[name](int(10 ** random.uniform(0, 5))))
@@ -105,20 +90,6 @@ class Hostile:
             check_line(error)
             return "tables refused"
         return "tables read"
-
-    def receipt(self, random):
-        new = changed(self.record, random)
-        if random.random() < 0.3:
-            keys = sorted(new)
-            new[keys[random.integers(len(keys))]] = NUMBERS[random.integers(len(NUMBERS))]
-        path = self.folder / "changed.json"
-        path.write_text(json.dumps(new))
-        try:
-            verify_receipt(path, *self.tables, **self.given, progress=False)
-        except InputError as error:
-            check_line(error)
-            return "receipts refused"
-        return "receipts good"
 
 
 if __name__ == "__main__":

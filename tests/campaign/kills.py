@@ -32,7 +32,7 @@ from .samples import DRAWS, PIECES, RUNS
 
 COUNT = 1000
 SHARES = {"forked": 0.985, "workers": 0.015}
-N_DRAWS = {"cells": 12, "blocks": 10, "game": 14}
+N_DRAWS = {"cells": 12, "groups": 10, "game": 14}
 PATIENCE_S = 120.0
 
 

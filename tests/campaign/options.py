@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 import shapley2d
-from shapley2d import KNN, CellValuer, inspect_cells, value_blocks, value_cells, value_game
+from shapley2d import KNN, CellValuer, inspect_cells, value_cells, value_game
 from shapley2d._methods.method import options_of
 from shapley2d._valuation.methods import BUILT_IN
 from shapley2d.cli.app import SUMMARIES, load
@@ -74,11 +74,9 @@ def game(S, F):
 def python_calls():
     """Every function with every option that it takes: what it is called, the option, and the call."""
     calls = []
-    grid = {"rows": list("ab") * 4, "columns": ["p", "q"]}
     for name, kind in BUILT_IN.items():
         functions = [
             (value_cells, partial(value_cells, X, Y, cv=2, progress=False)),
-            (value_blocks, partial(value_blocks, X, Y, cv=2, progress=False, **grid)),
             (CellValuer, fit),
         ]
         if kind.name in ("mc", "exact"):
@@ -89,21 +87,16 @@ def python_calls():
                 (f"{function.__name__} {name}", option, partial(with_method, kind, call))
                 for option in (*known, *options_of(kind))
             ]
-    calls += [(f.__name__, "method", partial(f, X, Y)) for f in (value_cells, value_blocks)]
+    calls += [("value_cells", "method", partial(value_cells, X, Y))]
     calls += [("value_game", "method", partial(value_game, game, 3, 2))]
     for option in ("X", "y", "X_valid", "y_valid"):
         calls.append(("value_cells tables", option, table_call))
     for option in ("y", "valuation", "task", "kinds", "random_state", "n_jobs", "progress"):
         calls.append(("inspect_cells", option, partial(inspect_cells, X)))
     valuation = value_cells(X, Y, cv=2, progress=False)
-    blocks = value_blocks(
-        X, Y, rows=list("ab") * 4, columns=["p", "q"], cv=2, progress=False, method="knn"
-    )
-    for name, option in (("lowest", "n"), ("highest", "n"), ("explain_row", "row")):
+    options = {"lowest": "n", "highest": "n", "explain_row": "row", "sum_by": "groups"}
+    for name, option in options.items():
         calls.append((f"Valuation.{name}", option, getattr(valuation, name)))
-    calls += [
-        ("payments", option, partial(pay, blocks)) for option in ("pay", "negative", "digits")
-    ]
     return calls
 
 
@@ -124,10 +117,6 @@ def fit(**options):
     return CellValuer(**{"cv": 2, **options}).fit(X, Y)
 
 
-def pay(blocks, pay=100, **options):
-    return blocks.payments(pay, trusted=True, **options)
-
-
 def table_call(**changed):
     given = {"X": X, "y": Y, "X_valid": X, "y_valid": Y, **changed}
     return value_cells(given.pop("X"), given.pop("y"), method=KNN(n_neighbors=2), **given)
@@ -140,7 +129,6 @@ class Options:
         self.folder = Path(folder)
         rows = "\n".join(f"{k * k % 7},{k % 3},{'uv'[k % 2]}" for k in range(12))
         (self.folder / "t.csv").write_text(f"a,b,y\n{rows}\n")
-        (self.folder / "o.csv").write_text("owner,row,column\nAnn,0-5,\nBob,6-11,\n")
         self.calls = python_calls()
         self.flags = command_flags()
 
@@ -207,11 +195,9 @@ def command_flags():
     found = []
     before = {
         "cells": ["cells", "t.csv", "-t", "y", "--cv", "2", "--top", "1"],
-        "blocks": ["blocks", "t.csv", "-t", "y", "--owners", "o.csv", "--cv", "2"],
         "report": ["report", "v.parquet"],
         "inspect": ["inspect", "t.csv", "-t", "y", "--top", "1"],
         "repair": ["repair", "t.csv", "d.csv", "-o", "c.csv"],
-        "verify": ["verify", "r.json"],
         "demo": ["demo", "--json"],
     }
     takers = {flag_of(one): name for name, kind in BUILT_IN.items() for one in options_of(kind)}
@@ -230,7 +216,7 @@ def command_flags():
                 extra = [*extra, "-m", takers.get(flag, "knn")]
                 if takers.get(flag) == "mc" and flag != "--max-permutations":
                     extra = [*extra, "--max-permutations", "3"]
-            if flag in ("--method", "--cv", "--top", "--owners", "--target"):
+            if flag in ("--method", "--cv", "--top", "--target"):
                 extra = [
                     word
                     for k, word in enumerate(extra)

@@ -14,11 +14,9 @@ from shapley2d import (
     Forest,
     MonteCarlo,
     Valuation,
-    value_blocks,
     value_cells,
     value_game,
 )
-from shapley2d.exceptions import InputWarning
 
 ROWS, COLUMNS = 8, 3
 X = np.random.default_rng(5).normal(size=(ROWS, COLUMNS)).round(2)
@@ -39,19 +37,13 @@ def cells(path=None, method=DRAWS, **run):
     )
 
 
-def blocks(path=None, method=DRAWS, **run):
-    """Values of owners, their cells sampled; of so few blocks all subsets would be taken."""
-    owners = [
-        {"owner": "Ann", "row": "0-3", "column": ""},
-        {"owner": "Bob é", "row": "4-7", "column": "0"},
-        {"owner": "Cem", "row": "4-7", "column": "0"},
-    ]
+def groups(path=None, method=DRAWS, **run):
+    """Values of groups, sampled."""
     table = pa.table(list(X.T), names=["0", "b", "c"])
-    with warnings.catch_warnings(action="ignore", category=InputWarning):  # two share a cell
-        return value_blocks(
-            table, Y, table, Y, owners=pa.Table.from_pylist(owners), parties="anonymous",
-            method=method, checkpoint=path, progress=False, **run,
-        )  # fmt: skip
+    return value_cells(
+        table, Y, table, Y, row_groups=["Ann", "Bob é", "Cem", "Dee"] * 2, column_groups={"0": "é"},
+        method=method, checkpoint=path, progress=False, **run,
+    )  # fmt: skip
 
 
 def of_game(path=None, method=DRAWS, **run):
@@ -60,7 +52,7 @@ def of_game(path=None, method=DRAWS, **run):
     return value_game(game, 5, 3, **asked, **run)
 
 
-RUNS = {"cells": cells, "blocks": blocks, "game": of_game}
+RUNS = {"cells": cells, "groups": groups, "game": of_game}
 """Every kind of run whose checkpoint holds means of permutations."""
 
 KNN_TABLE = np.random.default_rng(6).normal(size=(90, 8)).round(1)
@@ -89,9 +81,9 @@ PIECES = {
     "forest": piecewise(
         KNN_TABLE[:40], KNN_LABELS[:40], cv=2, method=Forest(max_trees=24, tolerance=0)
     ),
-    "exact blocks": piecewise(
-        *VALIDATED, function=value_blocks, rows=np.arange(60) // 15, columns=np.arange(8) // 2,
-        parties="known", method=Exact(KNN(n_neighbors=3)),
+    "exact groups": piecewise(
+        *VALIDATED, row_groups=np.arange(60) // 15, column_groups=np.arange(8) // 2,
+        method=Exact(KNN(n_neighbors=3)),
     ),
 }  # fmt: skip
 """Every other kind of run that has a checkpoint: its work is in numbered pieces."""

@@ -53,10 +53,9 @@ def test_crafted_records(tmp_path, monkeypatch):
     assert outcomes["checkpoints refused"] > 20
 
 
-def test_hostile_tables_and_receipts(tmp_path):
-    outcomes = run_short("hostile", Hostile(tmp_path), range(40), seed=1)
+def test_hostile_tables(tmp_path):
+    outcomes = run_short("hostile", Hostile(tmp_path), range(20), seed=1)
     assert outcomes["tables refused"] > 3 and outcomes["tables read"] > 3
-    assert outcomes["receipts refused"] > 10
 
 
 @pytest.mark.parametrize("kind", ["game", "cells"])

@@ -1,4 +1,4 @@
-"""``shapley2d cells``, ``blocks`` and ``report`` on good input."""
+"""``shapley2d cells`` and ``report`` on good input."""
 
 import json
 from pathlib import Path
@@ -8,10 +8,10 @@ import pyarrow.csv as pa_csv
 import pytest
 
 from command_line import run
-from shapley2d import KNN, MonteCarlo, Valuation, value_blocks, value_cells
+from shapley2d import KNN, MonteCarlo, Valuation, value_cells
 from shapley2d._tables.reading.files import read_table
 from shapley2d.cli.console import shown
-from shapley2d.exceptions import InputWarning, PrecisionWarning
+from shapley2d.exceptions import InputWarning
 
 RNG = np.random.default_rng(0)
 N = 30
@@ -26,9 +26,6 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)  # a width that parallel test runners set
     lines = [f"n{i},{SIZE[i]},{COLOUR[i]},{KIND[i]}" for i in range(N)]
     (tmp_path / "train.csv").write_text("\n".join(["name,size,colour,kind", *lines]))
-    (tmp_path / "owners.csv").write_text(
-        "owner,row,column\nAnn,0-14,\nBob,15-29,size\nCy,n20;n21,colour\n"
-    )
     return tmp_path
 
 
@@ -63,12 +60,6 @@ def test_groups_and_time_are_columns_that_are_no_features(capsys):
     np.testing.assert_array_equal(saved.values, twin.values)
     assert "7 of 30 rows train in no fold" in err
     assert saved.info["splits"] == "earlier rows train, later ones validate"
-    (Path("who.csv")).write_text("owner,row,column\nAnn,0-14,\nBob,15-29,size\nCy,,colour\n")
-    run(
-        capsys,
-        "blocks visits.csv -t kind --drop day --groups patient --owners who.csv -m knn --parties anonymous -o blocks.parquet",
-    )
-    assert Valuation.load("blocks.parquet").info["splits"] == "rows of a group stay together"
 
 
 def test_weights_and_scores_of_validation_rows(capsys):
@@ -87,13 +78,27 @@ def test_weights_and_scores_of_validation_rows(capsys):
     table = read_table("weighed.csv").table.select(["size", "colour"])
     twin = value_cells(table, KIND, table, KIND, method=KNN(n_neighbors=3), valid_weight=weights)
     np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
-    Path("who.csv").write_text("owner,row,column\nAnn,0-14,\nBob,15-29,\n")
-    run(
-        capsys,
-        "blocks weighed.csv -t kind --valid weighed.csv --valid-weight w --scoring balanced_accuracy -m knn -k 3 "
-        "--owners who.csv -o blocks.parquet",
-    )
-    assert Valuation.load("blocks.parquet").info["weighted"] is True
+
+
+def test_groups_are_valued(capsys):
+    lines = [f"{SIZE[i]},{COLOUR[i]},{KIND[i]},p{i % 4}" for i in range(N)]
+    Path("visits.csv").write_text("\n".join(["size,colour,kind,patient", *lines]))
+    line = "cells visits.csv -t kind --row-groups patient -k 3 --cv 3 -o v.parquet --report r.html"
+    out, _ = run(capsys, line)
+    labels = [f"p{i % 4}" for i in range(N)]
+    twin = expected(method=KNN(n_neighbors=3), cv=3, row_groups=labels)
+    saved = Valuation.load("v.parquet")
+    np.testing.assert_array_equal(saved.values, twin.values)
+    assert saved.row_names.tolist() == ["p0", "p1", "p2", "p3"]
+    assert "What the groups of rows add" in out and "What the columns add" in out
+    assert "block is below 0" in out and "cell" not in out
+    assert "<title>What every block is worth</title>" in Path("r.html").read_text()
+    run(capsys, "report v.parquet -o again.html")
+    summary = json.loads(run(capsys, line + " --column-groups both=size,colour --json").out)
+    assert summary["rows"], summary["columns"] == (4, 1)
+    assert [one["row"] for one in summary["row_values"]] == ["p0", "p1", "p2", "p3"]
+    twin = expected(method=KNN(n_neighbors=3), cv=3, row_groups=labels, column_groups=["both"] * 2)
+    assert [one["value"] for one in summary["row_values"]] == twin.row_values.tolist()
 
 
 def test_table_for_people(capsys):
@@ -232,70 +237,9 @@ def test_report_with_the_values_and_from_them(capsys, folder):
     for name in ("report.html", "values.html", "other.html"):
         assert (folder / name).read_text().lstrip().lower().startswith("<!doctype html>")
     assert "<title>Kinds</title>" in (folder / "other.html").read_text()
-    assert "--pay goes with values of blocks" in run(capsys, "report values.parquet --pay 5", 2).err
     out, _ = run(capsys, "report values.parquet --against values.parquet -o moved.html")
     assert "report: moved.html" in out
     assert "0 entries differ" in Path("moved.html").read_text(encoding="utf-8")
-    pay = run(capsys, "report values.parquet --against values.parquet --pay 5 -o x.html", 2)
-    assert "--pay goes with a report of one file: leave out --against" in pay.err
-
-
-def test_blocks_pay_their_owners(capsys, folder):
-    command = "blocks train.csv -t kind --id name --owners owners.csv --method knn --parties anonymous --negative owe --pay 1000 --trusted "
-    (folder / "owners.csv").write_text(
-        "owner,row,column\nAnn,0-14,\nBob,n15;n16,size\nCy,,colour\n"
-    )
-    out, _ = run(capsys, command + "--json -o blocks.parquet --report blocks.html")
-    summary = json.loads(out)
-    owners = [
-        {"owner": "Ann", "row": list(range(15)), "column": None},
-        {"owner": "Bob", "row": [15, 16], "column": ["size"]},
-        {"owner": "Cy", "row": None, "column": ["colour"]},
-    ]
-    table = read_table("train.csv").table.select(["size", "colour"])
-    with pytest.warns(InputWarning, match="Ann and Cy both claim 15 cells"):
-        twin = value_blocks(table, KIND, owners=owners, parties="anonymous")
-    with pytest.warns(PrecisionWarning, match="'Cy' holds 0"), pytest.warns(InputWarning):
-        lines = twin.payments(1000, "owe", trusted=True).to_pylist()
-    paid = {line["owner"]: line["amount"] for line in lines}
-    assert {line["owner"]: line["amount"] for line in summary["owners"]} == paid
-    assert sum(paid.values()) == pytest.approx(1000)
-    run(capsys, "report blocks.parquet -o again.html --pay 1000 --trusted")
-    assert "Ann" in (folder / "again.html").read_text()
-    assert (
-        "say --trusted if every owner's rows"
-        in run(capsys, "report blocks.parquet -o third.html --pay 1000", 2).err
-    )
-
-
-def test_what_was_guessed_of_the_owners_file_is_noted(capsys, folder):
-    (folder / "owners.csv").write_bytes("owner,row,column\nMüller,,\n".encode("latin-1"))
-    out, err = run(
-        capsys,
-        "blocks train.csv -t kind --id name --owners owners.csv --method knn --parties anonymous",
-    )
-    assert (
-        "owners.csv is not UTF-8 (first in line 2): read as cp1252; if letters look wrong, set --encoding"
-        in err
-    )
-    assert "Müller" in out
-
-
-def test_blocks_for_people(capsys):
-    out, _ = run(
-        capsys,
-        "blocks train.csv -t kind --id name --owners owners.csv --method knn --parties anonymous",
-    )
-    assert "Owners" in out
-    owners, words = out.split("\n\n")[1:3]
-    assert {line.split()[0] for line in owners.splitlines()[2:]} == {
-        "Ann",
-        "Bob",
-        "Cy",
-        "(unowned)",
-    }
-    assert words.startswith("The parties are anonymous: every cell is valued by itself")
-    assert "%" in out
 
 
 def test_text_from_the_table_cannot_steer_the_terminal():

@@ -30,7 +30,7 @@ def demo(tmp_path_factory):
     """The summary of one run, and its folder; another run takes its values and its inspection."""
     folder = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("value_cells", "value_blocks", "inspect_cells", "measure_repair"):
+        for name in ("value_cells", "inspect_cells", "measure_repair"):
             patch.setattr(shapley2d, name, once(getattr(shapley2d, name)))
         with pytest.MonkeyPatch.context() as first:
             first.chdir(folder)

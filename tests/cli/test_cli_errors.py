@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from command_line import run
-from shapley2d import inspect_cells, value_blocks, value_cells
+from shapley2d import inspect_cells, value_cells
 from shapley2d.cli import errors, main
 from shapley2d.exceptions import InputError, Setting, UtilityError
 
@@ -48,12 +48,7 @@ TABLES = {
     "zip.xlsx": "PK\x03\x04...",
     "binary.csv": "a,y\0\0\1",
     "damaged.csv.gz": "",
-    "owners.csv": "owner,row,column\nAnn,0,\n",
-    "ownerless2.csv": "owner,row,column\n,0,\n",
-    "nowhere.csv": "owner,row,column\nAnn,99,\n",
-    "nothing.csv": "owner,row,column\nAnn,,weight\n",
     "rows.csv": "row,column\n0,\n",
-    "ownerless.csv": "who,row,column\nAnn,0,\n",
 }
 
 
@@ -71,7 +66,6 @@ def folder(tmp_path, monkeypatch):
 
 
 GOOD = "cells good.csv -t outcome --drop name "
-BLOCKS = "blocks good.csv -t outcome --drop name "
 CASES = [
     # files
     ("cells god.csv -t y", "there is no file god.csv: did you mean good.csv?"),
@@ -150,7 +144,6 @@ CASES = [
     (GOOD + "--jobs x", "it must be a whole number"),
     (GOOD + "--method forrest", "(did you mean 'forest'?)"),
     (GOOD + "--task clasification", "(did you mean 'classification'?)"),
-    (BLOCKS + "--pay '10.000 EUR'", "is not an amount: write digits, such as 10000.50"),
     ("cells good.csv", "Missing option '--target'"),
     ("bogus", "No such command 'bogus'"),
     (GOOD + "--model tree", ("--model goes with --method mc or exact or forest, not with knn: set --method mc "
@@ -177,7 +170,7 @@ CASES = [
     (GOOD + "--jobs 0 --method mc", "--jobs 0 must be a whole number of workers, or -1 for all cores"),
     ("cells numbers.csv -t y --method mc --model logistic", ("--model logistic predicts classes, but the task is "
      "regression: use --model ridge or --model tree, or set --task classification")),
-    (GOOD + "--method exact --valid good.csv", "use --method mc or --method knn, or value blocks"),
+    (GOOD + "--method exact --valid good.csv", "use --method mc or --method knn, or value groups (row_groups, column_groups)"),
     # outputs
     (GOOD + "-o no/v.parquet", "--output no/v.parquet: the folder no does not exist: make it first"),
     (GOOD + "-o v.xlsx", "--output v.xlsx: the name must end in .parquet or .csv"),
@@ -190,14 +183,15 @@ CASES = [
     ("report none.parquet -o r.html", "there is no file none.parquet"),
     ("report plain.parquet -o no/r.html", "--output no/r.html: the folder no does not exist: make it first"),
     ("demo --out good.csv", "--out good.csv is a file: name a folder"),
-    # owners
-    (BLOCKS, "give --owners FILE, or --owner-column COLUMN"),
-    (BLOCKS + "--owners ownerless.csv", "--owners ownerless.csv: column 'who' is not known: the columns are owner"),
-    (BLOCKS + "--owners rows.csv", "--owners rows.csv: there is no column 'owner': the columns are owner, row and"),
-    (BLOCKS + "--owners ownerless2.csv", "--owners ownerless2.csv, line 2: the owner is empty: name one"),
-    (BLOCKS + "--owners nowhere.csv", "--owners nowhere.csv, line 2: there is no row '99': the table's rows count"),
-    (BLOCKS + "--owners nothing.csv", "--owners nothing.csv, line 2: there is no column 'weight': the table's columns"),
-    (BLOCKS + "--owners owners.csv --method knn --model tree", "--model goes with --method mc or exact or forest, not with knn: set --method mc or leave --model out"),
+    # groups
+    (GOOD + "--row-groups outcome", "--row-groups outcome is the target: name another column"),
+    (GOOD + "--row-groups citi", "--row-groups citi: good.csv has no such column (did you mean 'city'?)"),
+    (GOOD + "--row-groups city --method forest", "--method forest values single cells, but --row-groups makes groups the players: use"),
+    (GOOD + "--row-groups city --method mc --truncation 0.1", "--truncation does not go with groups: leave it out"),
+    (GOOD + "--row-groups city --subsets all", "--subsets all does not go with --row-groups: leave it out"),
+    (GOOD + "--column-groups x", "--column-groups x: write NAME=COLUMN,COLUMN"),
+    (GOOD + "--column-groups x=ag", "--column-groups ag: good.csv has no such column (did you mean 'age'?)"),
+    (GOOD + "--column-groups x=age --column-groups y=age", "--column-groups: column 'age' is in 'x' and in 'y'"),
 ]  # fmt: skip
 
 
@@ -319,9 +313,6 @@ def test_too_many_columns_are_refused(tmp_path, capsys, monkeypatch):
     assert main(["cells", str(path), "--target", "c0"]) == 2
     told = capsys.readouterr().err
     assert "1,099 columns are more than the 1,024 that --method knn can take" in told
-    anonymous = ["--owner-column", "c1", "--parties", "anonymous"]
-    assert main(["blocks", str(path), "--target", "c0", *anonymous]) == 2
-    assert "1,098 columns are more than the 1,024" in capsys.readouterr().err
     with pytest.raises(InputError, match="1,099 columns are more than the 1,024"):
         value_cells(str(path), "c0")
     monkeypatch.setattr("shapley2d.cli.reading.inspected.as_table", prepare)
@@ -329,5 +320,3 @@ def test_too_many_columns_are_refused(tmp_path, capsys, monkeypatch):
     assert "wide.csv has 1,100 columns: an inspection predicts each" in capsys.readouterr().err
     with pytest.raises(InputError, match=r"X has 1,025 columns: .* at most 1,024; drop columns"):
         inspect_cells(np.zeros((3, 1025)))
-    with pytest.raises(InputError, match="1,099 columns are more than the 1,024"):
-        value_blocks(str(path), "c0", rows=["a", "b"] * 6, parties="anonymous")

@@ -24,7 +24,7 @@ def test_help_shows_every_option(command, capsys, monkeypatch):
     assert flags <= {*re.findall(r"--[a-z0-9-]+", text.split("Examples")[0])}
     assert f"shapley2d {command}" in text.split("Examples", 1)[1]
     panels = re.findall(r"─ (\w+) ─", text)
-    if command in ("cells", "blocks"):
+    if command == "cells":
         assert panels[:3] == ["Arguments", "Options", "Question"] and panels[-1] == "Output"
     if command == "cells":
         told = " ".join(text.split())

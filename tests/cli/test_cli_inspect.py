@@ -106,8 +106,6 @@ def test_outputs(capsys):
     assert saved._fingerprint == file_digest(read_table("people.csv").table)
     assert run(capsys, "report cells.parquet --title Again").out == "report: cells.html\n"
     assert "<title>Again</title>" in Path("cells.html").read_text(encoding="utf-8")
-    refused = run(capsys, "report cells.parquet --pay 5", 2).err
-    assert "--pay goes with values of blocks, not with cells.parquet: leave it out" in refused
     refused = run(capsys, "report cells.parquet --against cells.parquet -o x.html", 2).err
     assert "cells.parquet is a Parquet file, but not a valuation saved by shapley2d" in refused
     run(capsys, "inspect people.csv -t bought --drop id -o cells.csv")

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from shapley2d._market.block_valuation import BlockValuation
 
 from command_line import errors, run
 from shapley2d._base.words import printable
@@ -66,8 +65,7 @@ CALLS = [
     cells("--semivalue", "C"),
     cells("--task", "C"),
     lambda name, c: [
-        "blocks", name, "-t", f"y{c}", "--drop", f"key{c}", "--owner-column", c, "-k", "3", "-m", "knn",
-        "--parties", "anonymous", "--pay", "10", "--trusted",
+        "cells", name, "-t", f"y{c}", "--drop", f"key{c}", "--row-groups", c, "-k", "3",
     ],
     lambda name, c: ["cells", "no" + name, "-t", c],
     lambda name, c: [f"cells{c}"],
@@ -100,7 +98,8 @@ def test_letters_of_all_languages_stay(letter):
 def test_representations_in_python_are_printable():
     values, zeros = np.array([[0.5, 0.25]]), np.zeros((1, 2))
     assert not control(repr(Valuation(values, zeros, np.array([EVIL]), [EVIL, "b"])))
-    assert not control(repr(BlockValuation(values, zeros, np.array([EVIL]), [EVIL, "b"])))
+    groups = {"players": ("group of rows", "column")}
+    assert not control(repr(Valuation(values, zeros, np.array([EVIL]), [EVIL, "b"], info=groups)))
 
 
 FORMULAS = [
@@ -228,7 +227,6 @@ def slow(monkeypatch):
 IN_TIME = "--max-time 1m gives the best answer within a minute"
 SAMPLED = "--method mc --max-time 1m samples for a minute"
 FOREST = "--method forest values the cells under a forest in about 1 s"
-OF_OWNERS = FOREST.replace(" in about 1 s", ", usually in seconds")
 
 
 @pytest.mark.parametrize(
@@ -241,8 +239,6 @@ OF_OWNERS = FOREST.replace(" in about 1 s", ", usually in seconds")
         ("cells -m knn --max-time 9h", [FOREST]),
         ("cells -m forest --max-trees 80", [IN_TIME]),
         ("cells -m forest --model forest", []),
-        ("blocks --owner-column c -k 3 --trusted --parties anonymous", [IN_TIME, OF_OWNERS]),
-        ("blocks --owner-column c -k 3 --trusted --parties anonymous --audit", [IN_TIME]),
         ("inspect", [IN_TIME]),
     ],
 )

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from shapley2d._market import audit
 
 from command_line import run
-from shapley2d import value_cells
+from shapley2d import Valuation, value_cells
 from shapley2d._base.time_limit import parse_time
 from shapley2d._valuation.wording.certainty import (
     n_known_ranks,
@@ -29,7 +28,6 @@ def folder(tmp_path, monkeypatch):
     numbers = random.normal(size=(90, 3))
     lines = [f"{a:.2f},{b:.2f},{c:.2f},{'ab'[int(a > 0)]}" for a, b, c in numbers]
     (tmp_path / "train.csv").write_text("\n".join(["size,weight,noise,kind", *lines]))
-    (tmp_path / "owners.csv").write_text("owner,row,column\nA,0-44,\nB,45-89,\n")
 
 
 def test_it_says_how_precise_it_got_and_what_twice_the_time_would_give(capsys, monkeypatch):
@@ -65,15 +63,6 @@ def test_ranks_are_known_where_intervals_do_not_overlap():
         ]
         assert n_known_ranks(values, reach) == sum(apart)
         assert n_known_signs(values, reach) == sum(abs(values) > reach)
-
-
-def test_an_audit_tries_what_fits_and_says_that_it_ended_early(capsys, monkeypatch):
-    command = "blocks train.csv -t kind --owners owners.csv --audit --trusted --parties anonymous --max-time"
-    out = run(capsys, f"{command} 1h").out
-    assert "If A poses as two, it is paid the same" in out and "ended early" not in out
-    monkeypatch.setattr(audit.Pace, "seconds", lambda _pace: 7200.0)  # of every question
-    out = run(capsys, f"{command} 1h").out
-    assert "The audit ended early and is incomplete." in out and "withholds" not in out
 
 
 def test_as_json_and_with_files(capsys):
@@ -112,17 +101,15 @@ def test_no_times(text):
 
 
 def test_groups_of_one_axis_are_named_where_their_sign_is_certain():
-    from shapley2d._market.block_valuation import BlockValuation
-
     values = np.array([[3.0], [-1.0], [0.1]])
     stderr = np.array([[0.1], [0.2], [0.3]])
-    info = {"kind": "blocks", "time_up": True, "max_time": 60}
-    v = BlockValuation(
+    info = {"players": ("group of rows", "column"), "time_up": True, "max_time": 60}
+    v = Valuation(
         values, stderr, ["north", "south", "west"], ["all"], stderr[:, 0], np.zeros(1), info=info
     )
     assert time_limit_sentences(v)[0] == (
-        "Stopped by the time limit of 1 min 0 s. The sign is certain (95 %) of 2 of 3 sets of rows "
-        "('north' above 0, 'south' below); so is the rank of 3 sets of rows."
+        "Stopped by the time limit of 1 min 0 s. The sign is certain (95 %) of 2 of 3 groups of rows "
+        "('north' above 0, 'south' below); so is the rank of 3 groups of rows."
     )
     uncertain = replace(v, stderr=19 * stderr, row_stderr=19 * stderr[:, 0])
     first, then = time_limit_sentences(uncertain)

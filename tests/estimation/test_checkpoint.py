@@ -13,13 +13,12 @@ import time
 
 import numpy as np
 import pytest
-from shapley2d._market.block_game import MAX_AUTO_UTILITIES
 from sklearn.datasets import load_wine
 from sklearn.metrics import accuracy_score, make_scorer, zero_one_loss
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from shapley2d import CellValuer, MonteCarlo, value_blocks, value_cells, value_game
+from shapley2d import CellValuer, MonteCarlo, value_cells, value_game
 from shapley2d._estimation import checkpoint
 from shapley2d._estimation.fingerprint import describe
 from shapley2d.exceptions import CheckpointWarning, InputError, PrecisionWarning, UtilityError
@@ -318,22 +317,19 @@ def test_another_game_is_refused(tmp_path, h, n_rows, name, message):
         value_game(h, n_rows, 2, **{**known, "name": name})
 
 
-def test_blocks(tmp_path, monkeypatch):
-    monkeypatch.setitem(MAX_AUTO_UTILITIES, "model", 0)  # sample, however few the subsets are
+def test_groups(tmp_path):
+    def groups(count=12, n_groups=6, **options):
+        asked = {"row_groups": np.arange(len(Y)) % n_groups, **options}
+        return value_cells(X, Y, X_VALID, Y_VALID, method=draws(count), **asked)
 
-    def blocks(count=12, n_groups=6, valid_parts=2, **options):
-        asked = {"rows": np.arange(len(Y)) % n_groups, "valid_parts": valid_parts, **options}
-        return value_blocks(X, Y, X_VALID, Y_VALID, method=draws(count), **asked)
-
-    plain, path = blocks(), tmp_path / "run.npz"
-    blocks(5, checkpoint=path)
-    v = blocks(checkpoint=path)
+    plain, path = groups(), tmp_path / "run.npz"
+    groups(5, checkpoint=path)
+    v = groups(checkpoint=path)
     assert v.info["resumed_at"] == 5
     assert same_bits(v, plain)
-    assert v._payee_errors == plain._payee_errors
     assert [file.name for file in tmp_path.iterdir()] == ["run.npz"]
-    with pytest.raises(InputError, match="rows differs"):
-        blocks(n_groups=5, checkpoint=path)
+    with pytest.raises(InputError, match="the groups of rows differs"):
+        groups(n_groups=5, checkpoint=path)
 
 
 def test_the_estimator_takes_it(path, plain):

@@ -23,7 +23,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import log_loss, r2_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
-from shapley2d import CellValuer, Forest, audit_owners, value_blocks, value_cells
+from shapley2d import CellValuer, Forest, value_cells
 from shapley2d._base.words import typeset
 from shapley2d._estimation.checkpoint import Checkpoint
 from shapley2d._forest.fixed import TreePieces
@@ -425,30 +425,6 @@ def test_the_same_bits_for_any_number_of_threads(model):
         value_cells(X, y, Xv, yv, method=method, n_jobs=jobs).values.tobytes() for jobs in (1, 2, 3)
     )
     assert others == [first, first]
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:the 95 % interval")
-def test_payments_and_audits():
-    X, y, Xv, yv, *_ = tables(30, n_valid=40)
-    X = X + np.arange(30)[:, None] / 100  # no copies
-    owners = [{"owner": "A", "row": "0-14"}, {"owner": "B", "row": "15-29"}]
-    method = Forest(max_trees=40, tolerance=0)
-    v = value_blocks(X, y, Xv, yv, owners=owners, method=method)
-    assert v.info["parties"] == "anonymous"
-    cells = value_cells(X, y, Xv, yv, method=method)
-    np.testing.assert_allclose(
-        v.owners["value"], [cells.values[:15].sum(), cells.values[15:].sum()], atol=1e-12
-    )
-    assert v.info["valid_parts"] > 1
-    paid = v.payments(100.0)
-    assert sum(paid["amount"]) == pytest.approx(100.0)
-    assert (paid["low"] <= paid["amount"]).all() and (paid["amount"] <= paid["high"]).all()
-    audit = audit_owners(X, y, Xv, yv, owners=owners, method=method)
-    assert "A" in str(audit)
-    blocks = value_blocks(X, y, Xv, yv, rows=["a", "b"] * 15, columns=[0, 0, 1], method=method)
-    assert blocks.values.shape == (2, 2)
-    assert blocks.total == pytest.approx(cells.total)
 
 
 def test_replicates_without_validation_rows_use_the_same_trees():

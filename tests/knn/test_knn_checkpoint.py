@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from shapley2d import KNN, value_blocks, value_cells
+from shapley2d import KNN, value_cells
 from shapley2d._knn.pieces import Pieces
 from shapley2d._knn.run import _check
 from shapley2d.exceptions import InputError
@@ -99,26 +99,17 @@ def test_another_run_is_refused(change, said, tmp_path):
         value_cells(*table(), **asked | change)
 
 
-@pytest.mark.parametrize(
-    ("parties", "method"),
-    [
-        ("anonymous", KNN(n_neighbors=3)),
-        ("anonymous", KNN(n_neighbors=3, n_subsets=30)),
-        ("known", KNN(n_neighbors=3)),
-    ],
-)
-def test_blocks_are_kept_and_those_of_other_rows_refused(parties, method, tmp_path):
+def test_groups_are_kept_and_those_of_other_rows_refused(tmp_path):
     columns, rows = [0, 0, 0, 1, 1, 1], np.arange(60) // 20
-    asked = {"columns": columns, "parties": parties, "method": method}
-    plain = value_blocks(*table(m=6), rows=rows, **asked)
+    asked = {"column_groups": columns, "method": KNN(n_neighbors=3)}
+    plain = value_cells(*table(m=6), row_groups=rows, **asked)
     asked["checkpoint"] = tmp_path / "run.npz"
     for _ in range(2):
-        found = value_blocks(*table(m=6), rows=rows, **asked)
+        found = value_cells(*table(m=6), row_groups=rows, **asked)
         assert same_bits(found, plain)
     assert found.info["resumed_at"] >= 1
-    # the errors of its sums would differ too
-    with pytest.raises(InputError, match="is of another run: rows differs"):
-        value_blocks(*table(m=6), rows=np.arange(60) % 3, **asked)
+    with pytest.raises(InputError, match=r"is of another run: .*the groups of rows differs"):
+        value_cells(*table(m=6), row_groups=np.arange(60) % 3, **asked)
 
 
 def test_a_cluster_is_of_processors():

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from shapley2d import KNN, value_blocks, value_cells
+from shapley2d import KNN, value_cells
 from shapley2d._knn.pieces import Pieces
 from shapley2d._knn.strata import deal_rows
 from shapley2d.exceptions import InputError
@@ -124,25 +124,6 @@ def test_weights_of_validation_rows_and_cross_valuation():
     some = ALL.but(valid_rows="auto", tolerance=0.3)
     some = value_cells(X, y, method=some, cv=3)
     assert some.info["n_valid_used"] < 120 and covered(some, exact) >= 0.9
-
-
-@pytest.mark.slow
-def test_owners_have_joint_errors():
-    owners = {"rows": np.repeat(["a", "b"], 12), "columns": np.repeat(["c", "d"], 4)}
-    data, options = table(24, 8), {"parties": "anonymous", "progress": False, **owners}
-    exact = value_blocks(*data, method=KNN(n_neighbors=3), **options)
-    sampled = KNN(n_neighbors=3, n_subsets=40)
-    runs, some = (
-        [value_blocks(*data, method=method, random_state=seed, **options) for seed in range(24)]
-        for method in (sampled, sampled.but(valid_rows="auto", tolerance=0.5))
-    )
-    assert some[0].info["n_valid_used"] < 64
-    for found in (runs, some):
-        off = np.array([run.values - exact.values for run in found])
-        stated = np.array([run.stderr for run in found])
-        assert stated.min() > 0
-        assert np.mean(np.abs(off) <= 2.1 * stated) >= 0.85
-        assert np.sqrt(np.mean(off**2)) >= 0.4 * np.sqrt(np.mean(stated**2))
 
 
 def test_pools_change_no_bit():

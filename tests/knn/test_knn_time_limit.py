@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shapley2d import KNN, value_blocks, value_cells
+from shapley2d import KNN, value_cells
 from shapley2d._base.time_limit import TimeLimit
 from shapley2d._knn import method as knn_method
 from shapley2d._knn import subset_plan
@@ -107,8 +107,6 @@ def test_cross_valuation_of_many_rows_samples_its_validation_rows(monkeypatch):
     assert every.info["n_valid_used"] == 400
     tables = make_tables(400, 3)  # a table of validation rows is used whole
     assert value_cells(*tables).info["n_valid_used"] == 96
-    owners = [{"owner": "A", "row": "0-199"}, {"owner": "B", "row": "200-399"}]
-    assert value_blocks(X, y, owners=owners, parties="anonymous").info["n_valid_used"] == 400
 
 
 @pytest.mark.parametrize("semivalue", ["shapley", pytest.param("banzhaf", marks=pytest.mark.slow)])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from shapley2d import KNN, Exact, MonteCarlo, value_blocks, value_cells
+from shapley2d import KNN, Exact, MonteCarlo, value_cells
 from shapley2d._knn.few_rows import FewRows
 
 from oracles import brute_force, knn_utility
@@ -142,7 +142,8 @@ def test_methods_that_ask_the_game_agree_with_the_closed_form(task, baseline, vo
     # a permutation is a sweep, which fills the grid in another way
     swept = value_cells(*data, method=MonteCarlo(knn, max_permutations=3, tolerance=0), **options)
     assert swept.total == pytest.approx(closed.total, abs=1e-12)
-    score = value_blocks(*data, method=Exact(knn), rows=["A"] * 6, columns=["x"] * 2, **options)
+    one = {"row_groups": ["A"] * 6, "column_groups": ["x"] * 2}
+    score = value_cells(*data, method=Exact(knn), **one, **options)
     assert score.total == pytest.approx(closed.total, abs=1e-12)
 
 
@@ -167,13 +168,10 @@ def test_far_rows_with_random_labels_are_worth_nothing_from_zero_either(load):
     assert abs(share) < 0.003 and k > 0.05
 
 
-def test_owners_are_paid_by_the_votes_that_cells_have():
+def test_groups_are_valued_by_the_votes_that_cells_have():
     X, y = load_wine(return_X_y=True)
-    owners = [{"owner": "A", "row": "0-19"}, {"owner": "B", "row": "20-39"}]
     data = (X[::4, :3][:40], y[::4][:40], X[1::4, :3], y[1::4])
-    for parties in ("anonymous", "known"):
-        options = {"owners": owners, "parties": parties, "valid_parts": 0}
-        for votes in ("k", "share"):
-            v = value_blocks(*data, method=KNN(votes=votes), **options)
-            assert v.info["votes"] == votes
+    for votes in ("k", "share"):
+        v = value_cells(*data, method=KNN(votes=votes), row_groups=["A"] * 20 + ["B"] * 20)
+        assert v.info["votes"] == votes
     assert value_cells(*data).info["votes"] == "k"

@@ -13,7 +13,7 @@ from sklearn.metrics import get_scorer, make_scorer, r2_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from shapley2d import KNN, Exact, MonteCarlo, value_blocks, value_cells
+from shapley2d import KNN, Exact, MonteCarlo, value_cells
 from shapley2d.exceptions import InputError, InputWarning, UtilityError
 
 from oracles import brute_force
@@ -91,8 +91,8 @@ def test_models_are_the_definition(name, task):
         v = value_cells(*data, method=Exact(model), task=task)
         np.testing.assert_allclose(v.values, expected, atol=1e-10)
         np.testing.assert_allclose(v.values[:, 2], 0.0, atol=1e-15)
-        blocks = value_blocks(
-            *data, method=Exact(model), task=task, rows=range(4), columns=list("abc")
+        blocks = value_cells(
+            *data, method=Exact(model), task=task, row_groups=range(4), column_groups=list("abc")
         )
         np.testing.assert_allclose(blocks.values, expected, atol=1e-10)
 
@@ -210,8 +210,9 @@ def test_idle_columns_get_nothing_of_models(model, task, include_label):
     v = value_cells(X, y, X_valid, y_valid, method=method, **options)
     np.testing.assert_allclose(v.values[:, IDLE], 0.0, atol=1e-12)
     assert np.abs(v.values[:, [0, 2]]).max() > 0
-    options |= {"rows": [0, 1, 1] * 3, "columns": ["used", "idle", "used", "idle", "idle", "idle"]}
-    blocks = value_blocks(X, y, X_valid, y_valid, method=MonteCarlo(model), **options)
+    columns = ["used", "idle", "used", "idle", "idle", "idle"]
+    options |= {"row_groups": [0, 1, 1] * 3, "column_groups": columns}
+    blocks = value_cells(X, y, X_valid, y_valid, method=Exact(model), **options)
     np.testing.assert_allclose(blocks.values[:, blocks.column_names.index("idle")], 0.0, atol=1e-12)
 
 

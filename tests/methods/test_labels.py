@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.metrics import roc_auc_score
 
-from shapley2d import KNN, Exact, Valuation, value_blocks, value_cells, value_game
+from shapley2d import KNN, Exact, Valuation, value_cells, value_game
 from shapley2d._models.function import FunctionGame
 from shapley2d._models.wrapped import LabelGame
 from shapley2d._tables.target import LABEL
@@ -59,7 +59,8 @@ def test_knn_with_the_label_equals_all_coalitions_of_its_utility(semivalue, task
     data, knn = small(task=task), KNN(n_neighbors=2, metric="sqeuclidean", votes=votes)
     options = {"include_label": True, "semivalue": semivalue, "baseline": baseline}
     closed = value_cells(*data, method=knn, **options)
-    every = value_blocks(*data, method=Exact(knn), rows=range(5), columns=["x0", "x1"], **options)
+    alone = {"row_groups": range(5), "column_groups": ["x0", "x1"]}
+    every = value_cells(*data, method=Exact(knn), **alone, **options)
     np.testing.assert_allclose(closed.values, every.values, atol=1e-12)
     assert closed.column_names == every.column_names == ["x0", "x1", LABEL]
 
@@ -97,26 +98,22 @@ def test_the_label_column_bears_the_name_and_the_contents_of_the_target(tmp_path
     v.save(tmp_path / "v.parquet")
     assert Valuation.load(tmp_path / "v.parquet")._contents[2] == v._contents[2]
     clash = y.rename("age")
-    assert value_blocks(
-        X, list(clash), X, list(y), rows=[0, 0, 1, 1], include_label=True, parties="anonymous"
-    ).column_names == ["all columns", LABEL]
+    groups = {"row_groups": [0, 0, 1, 1], "column_groups": ["all columns"] * 2}
+    v = value_cells(X, list(clash), X, list(y), include_label=True, **groups)
+    assert v.column_names == ["all columns", LABEL]
 
 
-def test_owners_of_labels():
-    owners = [{"owner": "annotator", "column": LABEL}, {"owner": "bank", "column": "x0;x1"}]
-    data = small(n=12)
-    asked = {"method": "knn", "valid_parts": 0, "copies": "each"}
-    v = value_blocks(*data, owners=owners, include_label=True, **asked)
+def test_groups_of_labels():
+    data, asked = small(n=12), {"method": Exact("knn"), "row_groups": [0] * 12}
+    v = value_cells(*data, column_groups=["x", "x"], include_label=True, **asked)
     # labels without columns still predict by their shares, and columns without labels nothing
-    columns_add = value_blocks(*data, columns=["x", "x"], **asked).total
-    assert v.owners["value"].tolist() == pytest.approx([v.total - columns_add / 2, columns_add / 2])
-    v = value_blocks(*data, owners=owners, include_label=True, baseline="zero", **asked)
-    assert v.shape == (1, 2)
+    columns_add = value_cells(*data, column_groups=["x", "x"], **asked).total
+    assert v.column_names == ["x", LABEL]
+    assert v.values[0].tolist() == pytest.approx([columns_add / 2, v.total - columns_add / 2])
+    asked |= {"include_label": True, "baseline": "zero"}
+    v = value_cells(*data, column_groups=["x", "x"], **asked)
     # neither is worth anything without the other, so they share alike
-    assert v.owners["value"].tolist() == pytest.approx([v.total / 2] * 2)
-    options = {"include_label": True, "copies": "each"}
-    everything = value_blocks(*data, owners=[{"owner": "all"}], parties="anonymous", **options)
-    assert everything.owners["value"].tolist() == pytest.approx([v.total])
+    assert v.values[0].tolist() == pytest.approx([v.total / 2] * 2)
 
 
 def test_a_regression_label_is_a_number():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier
 
-from shapley2d import KNN, Exact, Forest, MonteCarlo, value_blocks, value_cells, value_game
+from shapley2d import KNN, Exact, Forest, MonteCarlo, value_cells, value_game
 from shapley2d._estimation import checkpoint
 from shapley2d._estimation.checkpoint import Saved
 from shapley2d._estimation.exact import DesignBlocks, _Sums
@@ -36,9 +36,9 @@ def cells(*data, **options):
     return lambda **more: value_cells(*data, **options, **more)
 
 
-def blocks(*data, **options):
-    options |= {"rows": [0, 0, 1, 1, 2, 2, 3, 3], "columns": [0, 1, 2], "parties": "known"}
-    return lambda **more: value_blocks(*data, **options, **more)
+def groups(*data, **options):
+    options |= {"row_groups": [0, 0, 1, 1, 2, 2, 3, 3], "column_groups": [0, 1, 2]}
+    return lambda **more: value_cells(*data, **options, **more)
 
 
 VALID, CROSSED = (X, Y, X_VALID, Y_VALID), (X, Y)
@@ -52,10 +52,9 @@ KINDS = {
     "forest crossed": cells(*CROSSED, method=GROWN, cv=2, n_jobs=1),
     "given forest": cells(*VALID, method=GIVEN),
     "given forest crossed": cells(*CROSSED, method=GIVEN, cv=2),
-    "blocks": blocks(*VALID, method=EXACT),
-    "blocks, so few that all subsets are taken": blocks(*VALID, method=MonteCarlo("gaussian_nb")),
-    "blocks of neighbours": blocks(*VALID, method=KNN(n_neighbors=2)),
-    "blocks of neighbours crossed": blocks(*CROSSED, method=KNN(n_neighbors=2), cv=2),
+    "groups": groups(*VALID, method=EXACT),
+    "groups of neighbours": groups(*VALID, method=KNN(n_neighbors=2)),
+    "groups of neighbours crossed": groups(*CROSSED, method=KNN(n_neighbors=2), cv=2),
 }
 OFTEN = ["exact crossed", "game", "forest crossed", "blocks of neighbours crossed"]
 pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.InputWarning")

@@ -14,7 +14,6 @@ from shapley2d import (
     Forest,
     MonteCarlo,
     Valuation,
-    value_blocks,
     value_cells,
     value_game,
 )
@@ -28,7 +27,6 @@ NUMBERS = RNG.normal(size=24)
 y = pd.Series(np.where(X["a"] + RNG.normal(size=24) > 0, "yes", "no"), name="kind")
 X_valid, y_valid = X.iloc[::2] + 0.1, y.iloc[::2]
 rows, columns = ["p", "q"] * 12, ["u", "u", "v"]
-owners = [{"owner": "A", "row": "0-11"}, {"owner": "B", "column": "b"}]
 
 
 def h(S, F):
@@ -41,9 +39,8 @@ NAMES = {
     "y": y,
     "X_valid": X_valid,
     "y_valid": y_valid,
-    "rows": rows,
-    "columns": columns,
-    "owners": owners,
+    "row_groups": rows,
+    "column_groups": columns,
     "groups": rows,
     "cv": [(range(12), range(12, 20)), (range(8, 24), range(8))],
     "ShuffleSplit": ShuffleSplit,
@@ -52,7 +49,6 @@ NAMES = {
     "Forest": Forest,
     "MonteCarlo": MonteCarlo,
     "value_cells": value_cells,
-    "value_blocks": value_blocks,
     "value_game": value_game,
     "DecisionTreeClassifier": DecisionTreeClassifier,
     "model": DecisionTreeClassifier(max_depth=3).fit(X, y),
@@ -88,22 +84,11 @@ RUNS = {
     "mc, truncated": lambda: value_cells(X, y, X_valid, y_valid, method=MC.but(truncation=0.1)),
     "forest": lambda: value_cells(X, y, method=Forest(max_trees=12, tolerance=0)),
     "forest, fitted": lambda: value_cells(X, y, X_valid, y_valid, method=Forest(NAMES["model"])),
-    "blocks": lambda: value_blocks(X, y, X_valid, y_valid, method="mc", rows=rows, columns=columns),
-    "blocks, knn": lambda: value_blocks(
-        X, y, rows=rows, columns=columns, include_label=True, method="knn"
+    "groups of rows": lambda: value_cells(
+        X, y, X_valid, y_valid, method=MC.but(model="ridge"), row_groups=rows
     ),
-    "blocks, parts of the validation rows": lambda: value_blocks(
-        X,
-        y,
-        X_valid,
-        y_valid,
-        method=KNN(n_neighbors=2),
-        owners=owners,
-        valid_parts=3,
-        parties="anonymous",
-    ),
-    "blocks, mc": lambda: value_blocks(
-        X, y, method=MC.but(model="ridge"), owners=owners, parties="known", cv=2
+    "groups of both, knn": lambda: value_cells(
+        X, y, row_groups=rows, column_groups=columns, include_label=True
     ),
     "game": lambda: value_game(h, 3, 2, method=MC, random_state=3),
 }
@@ -125,12 +110,9 @@ def test_the_call_gives_the_same_values(name):
 def test_the_call_of_a_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     X.assign(kind=y).to_csv("t.csv", index=False)
-    (tmp_path / "owners.csv").write_text("owner,row,column\nA,0-11,\nB,,b\n")
-    run(capsys, "blocks t.csv -t kind --owners owners.csv --method knn -k 3 -o v.parquet")
+    run(capsys, "cells t.csv -t kind --method knn -k 3 -o v.parquet")
     saved = Valuation.load("v.parquet")
-    assert saved.info["call"] == (
-        "value_blocks(X, y, owners=owners, method=KNN(n_neighbors=3), random_state=0)"
-    )
+    assert saved.info["call"] == "value_cells(X, y, method=KNN(n_neighbors=3), random_state=0)"
     np.testing.assert_array_equal(eval(saved.info["call"], dict(NAMES)).values, saved.values)
 
 

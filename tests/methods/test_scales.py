@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from shapley2d import KNN, MonteCarlo, value_blocks, value_cells, value_game
+from shapley2d import KNN, MonteCarlo, value_cells, value_game
 from shapley2d.exceptions import InputError
 from shapley2d_paper.baselines import OOB, Flat, TreeMC
 
@@ -55,7 +55,7 @@ def test_a_column_too_small_to_have_a_variance_among_others():
     [
         lambda y, y_valid: value_cells(X, y, X_VALID, y_valid, **NUMBERS),
         lambda y, y_valid: value_cells(X, y, X_VALID, y_valid, method=MonteCarlo("ridge"), **NUMBERS),
-        lambda y, y_valid: value_blocks(X, y, X_VALID, y_valid, rows=[0] * 10 + [1] * 10, parties="anonymous", **NUMBERS),
+        lambda y, y_valid: value_cells(X, y, X_VALID, y_valid, row_groups=[0] * 10 + [1] * 10, **NUMBERS),
     ],
 )  # fmt: skip
 def test_targets_too_large_to_square_are_refused(value, size):

@@ -3,13 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from shapley2d._market.block_game import MAX_AUTO_UTILITIES
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, make_scorer, max_error
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from shapley2d import KNN, CellValuer, Exact, InputError, MonteCarlo, value_blocks, value_cells
+from shapley2d import KNN, CellValuer, Exact, InputError, MonteCarlo, value_cells
 
 from oracles import brute_force, knn_utility
 
@@ -80,10 +79,10 @@ def test_regression_equals_brute_force(label):
         np.testing.assert_allclose(v.values, exact, rtol=0, atol=1e-10)
 
 
-def test_blocks_of_nearest_neighbours(monkeypatch):
+def test_groups_of_nearest_neighbours():
     options = {"valid_weight": WEIGHTS, "scoring": "balanced_accuracy"}
-    options |= {"rows": list("aabbb"), "columns": list("uuv"), "parties": "known"}
-    v = value_blocks(X, Y, X_VALID, Y_VALID, method=NEAR, **options)
+    options |= {"row_groups": list("aabbb"), "column_groups": list("uuv")}
+    v = value_cells(X, Y, X_VALID, Y_VALID, method=NEAR, **options)
     h = utility(Y, Y_VALID, balanced(Y_VALID, WEIGHTS), baseline="labels")
     rows, columns = [{0, 1}, {2, 3, 4}], [{0, 1}, {2}]
 
@@ -93,9 +92,8 @@ def test_blocks_of_nearest_neighbours(monkeypatch):
         )
 
     np.testing.assert_allclose(v.values, brute_force(of_groups, 2, 2), rtol=0, atol=1e-10)
-    monkeypatch.setitem(MAX_AUTO_UTILITIES, "knn", 0)  # so that they are sampled
     method = MonteCarlo(NEAR, tolerance=0, max_permutations=200)
-    sampled = value_blocks(X, Y, X_VALID, Y_VALID, method=method, **options)
+    sampled = value_cells(X, Y, X_VALID, Y_VALID, method=method, **options)
     assert np.abs(sampled.values - v.values).max() < 5 * sampled.stderr.max()
 
 
@@ -171,7 +169,7 @@ def test_a_label_that_training_never_shows_is_a_class_that_is_never_right():
     np.testing.assert_allclose(v.values, brute_force(h, N, M), rtol=0, atol=1e-10)
 
 
-def test_sampled_columns_and_the_jackknife_know_the_weights():
+def test_sampled_columns_know_the_weights():
     x, x_valid = RNG.normal(size=(30, 6)), RNG.normal(size=(24, 6))
     data = x, (x[:, 0] > 0).astype(int), x_valid, (x_valid[:, 0] > 0).astype(int)
     weights, method = RNG.uniform(0, 1, 24), KNN(n_neighbors=3)
@@ -180,12 +178,6 @@ def test_sampled_columns_and_the_jackknife_know_the_weights():
         for one in (method, method.but(subsets="sampled", n_subsets=48))
     )
     assert np.abs(sampled.values - exact.values).max() < 6 * sampled.stderr.max()
-    asked = {"method": method, "rows": np.arange(30) % 2, "parties": "known", "valid_parts": 4}
-    v, doubled = (value_blocks(*data, valid_weight=factor * weights, **asked) for factor in (1, 2))
-    one, other = v._payee_errors, doubled._payee_errors
-    np.testing.assert_allclose(one.variances, other.variances, rtol=1e-12)
-    assert one.variance_of_sum() == pytest.approx(other.variance_of_sum(), rel=1e-9)
-    assert (one.variances > 0).all()
 
 
 def test_names_estimator_and_score():

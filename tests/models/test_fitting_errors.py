@@ -7,7 +7,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from shapley2d import MonteCarlo, value_blocks
+from shapley2d import Exact, value_cells
 from shapley2d.exceptions import UtilityError
 
 
@@ -40,17 +40,17 @@ def tables():
 @pytest.mark.parametrize("scoring", [None, "neg_log_loss"])
 def test_a_model_that_counts_classes_takes_texts(monkeypatch, scoring):
     monkeypatch.setattr(CountsClasses, "__module__", "xgboost.sklearn")
-    options = {"rows": np.arange(40) % 3, "columns": [0, 1], "scoring": scoring, "n_jobs": 1}
-    wanted = value_blocks(*tables(), method=MonteCarlo(GaussianNB()), **options)
+    options = {"row_groups": np.arange(40) % 3, "scoring": scoring, "n_jobs": 1}
+    wanted = value_cells(*tables(), method=Exact(GaussianNB()), **options)
     for model in (CountsClasses(), make_pipeline(StandardScaler(), CountsClasses())):
-        found = value_blocks(*tables(), method=MonteCarlo(model), **options)
+        found = value_cells(*tables(), method=Exact(model), **options)
         np.testing.assert_allclose(found.values, wanted.values, atol=1e-6)
 
 
 def test_an_error_of_a_model_is_one_short_line():
     with pytest.raises(UtilityError) as caught:
-        value_blocks(
-            *tables(), method=MonteCarlo(CountsClasses()), rows=np.arange(40) % 2, n_jobs=1
+        value_cells(
+            *tables(), method=Exact(CountsClasses()), row_groups=np.arange(40) % 2, n_jobs=1
         )
     words = str(caught.value)
     assert words.startswith("CountsClasses failed on ") and "Invalid classes inferred" in words

@@ -13,7 +13,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from shapley2d import Exact, InputError, MonteCarlo, value_blocks, value_cells
+from shapley2d import Exact, InputError, MonteCarlo, value_cells
 from shapley2d._models.pruning import prune_columns
 
 from oracles import brute_force
@@ -152,9 +152,10 @@ def test_a_column_that_the_pipeline_does_not_look_at_is_worth_nothing():
     for table in (X, pl.from_pandas(X)):
         v = value_cells(table, y, method=sampled, cv=2)
         np.testing.assert_array_equal(v.values[:, 1:], 0.0)
-        zero = value_blocks(
-            table, y, method=MonteCarlo(model), columns=["a", "b", "b", "b"], cv=2, baseline="zero"
-        )
+        zero = value_cells(
+            table, y, method=Exact(model), column_groups=["a", "b", "b", "b"],
+            row_groups=[0] * 12, cv=2, baseline="zero",
+        )  # fmt: skip
         np.testing.assert_array_equal(zero.values[:, 1], 0.0)
 
 

@@ -6,7 +6,7 @@ from scipy.stats import pearsonr, spearmanr
 from sklearn.metrics import accuracy_score
 from sklearn.tree import DecisionTreeClassifier
 
-from shapley2d import MonteCarlo, value_blocks
+from shapley2d import Exact, value_cells
 from shapley2d_paper.blocks.claims import MEASURES, correlation, find_link, judge_growth, pooled
 from shapley2d_paper.blocks.work import gini, performance_alone, random_groups, work
 from shapley2d_paper.data.splits import split_table
@@ -72,22 +72,22 @@ def test_values_stand_beside_the_group_they_belong_to():
     rng = np.random.default_rng(np.random.SeedSequence(5, spawn_key=(0,)))
     rows, columns = random_groups(150, 2, 7, rng), random_groups(23, 3, 1, rng)
     names = [f"{group}" for group in columns]
-    sized = value_blocks(
+    sized = value_cells(
         parts.X,
         parts.y,
         parts.X_valid,
         parts.y_valid,
-        method=MonteCarlo(DecisionTreeClassifier(random_state=5)),
-        rows=rows,
-        columns=names,
+        method=Exact(DecisionTreeClassifier(random_state=5)),
+        row_groups=rows,
+        column_groups=names,
         baseline="zero",
     )
     for a, row in enumerate(sized.row_names):
         for b, column in enumerate(sized.column_names):
             (record,) = records.where(row_group=int(row), column_group=int(column))
             assert record["value"] == pytest.approx(sized.values[a, b])
-            assert record["n_rows"] == (rows == row).sum() == sized.row_sizes[a]
-            assert record["n_columns"] == sized.column_sizes[b]
+            assert record["n_rows"] == (rows == int(row)).sum()
+            assert record["n_columns"] == (columns == int(column)).sum()
 
 
 def made_up(slopes, noise=0.0, measures=("accuracy", "balanced accuracy", "Gini")):

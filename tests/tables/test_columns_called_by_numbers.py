@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shapley2d import InputError, inspect_cells, value_blocks, value_cells
+from shapley2d import InputError, inspect_cells, value_cells
 
 X = pd.DataFrame({0: np.linspace(0, 1, 40), 1: [0, 1] * 20})
 Y = np.array([0, 1] * 20)
@@ -17,9 +17,9 @@ Y = np.array([0, 1] * 20)
         lambda: inspect_cells(X, "zz"),
         lambda: value_cells(X, Y, groups="zz"),
         lambda: value_cells(X, Y, time_order="zz"),
-        lambda: value_blocks(X, Y, X, Y, owner_column="zz", parties="anonymous"),
+        lambda: value_cells(X, Y, X, Y, row_groups="zz"),
     ],
-    ids=["y", "inspected", "groups", "time_order", "owner_column"],
+    ids=["y", "inspected", "groups", "time_order", "row_groups"],
 )
 def test_a_name_that_is_not_there_is_one_line(call):
     with pytest.raises(InputError, match="has no column 'zz'"):

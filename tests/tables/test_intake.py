@@ -6,7 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from shapley2d import KNN, Exact, InputError, value_blocks, value_cells
+from shapley2d import KNN, Exact, InputError, value_cells
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import InputWarning
@@ -151,17 +151,17 @@ def test_wrong_names(X, y, message):
         make_problem(X, y)
 
 
-def test_blocks_leave_out_the_same_rows():
+def test_groups_leave_out_the_same_rows():
     X = {"a": np.arange(24.0), "b": np.arange(24.0) % 5}
     y = [*(k / 2 for k in range(23)), "x"]
-    names = [f"r{k}" for k in range(24)]
+    names, labels = [f"r{k}" for k in range(24)], ["A"] * 12 + ["B"] * 11 + ["C"]
     with pytest.warns(InputWarning, match="those rows are left out"):
-        given = value_blocks(X, y, rows=["A"] * 12 + ["B"] * 12, cv=2, parties="anonymous")
-    frame, groups = pd.DataFrame(X, index=names), dict(zip(names, "A" * 12 + "B" * 12, strict=True))
+        given = value_cells(X, y, row_groups=labels, cv=2)
+    frame, groups = pd.DataFrame(X, index=names), pd.Series(labels, names)[::-1]
     with pytest.warns(InputWarning, match="those rows are left out"):
-        mapped = value_blocks(frame, y, rows=groups, cv=2, parties="anonymous")
-    assert given.row_sizes.tolist() == mapped.row_sizes.tolist() == [12, 11]
-    np.testing.assert_array_equal(given.values, mapped.values)
+        aligned = value_cells(frame, y, row_groups=groups, cv=2)
+    assert given.row_names.tolist() == aligned.row_names.tolist() == ["A", "B"]
+    np.testing.assert_array_equal(given.values, aligned.values)
 
 
 def test_long_names_and_paths_are_refused_in_short():

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from campaign.crafted import valuation_parts, write_valuation
 from report_page import html_of
-from shapley2d import Exact, Inspection, Valuation, inspect_cells, value_blocks, value_cells
+from shapley2d import Exact, Inspection, Valuation, inspect_cells, value_cells
 from shapley2d._tables.convert import as_table
 from shapley2d.cli import main
 from shapley2d.exceptions import InputError, InputWarning
@@ -207,11 +207,11 @@ def test_a_pipeline_gets_the_numbers_of_a_file():
     Path("german.csv").write_text("\n".join(["Größe;Art;Ziel", *rows]))
     parts = [("n", StandardScaler(), ["Größe"]), ("c", OneHotEncoder(), ["Art"])]
     model = make_pipeline(ColumnTransformer(parts), DecisionTreeClassifier(random_state=0))
-    options = {"rows": "clusters=2", "method": Exact(model), "progress": False}
+    options = {"row_groups": [0, 1] * 10, "method": Exact(model), "progress": False}
     with pytest.warns(InputWarning, match="read with decimal commas"):
-        from_file = value_blocks("german.csv", "Ziel", **options)
+        from_file = value_cells("german.csv", "Ziel", **options)
     frame = pd.DataFrame({"Größe": [k % 5 + 0.5 for k in range(20)], "Art": list("ab") * 10})
-    twin = value_blocks(frame, ["xy"[k % 5 > 2] for k in range(20)], **options)
+    twin = value_cells(frame, ["xy"[k % 5 > 2] for k in range(20)], **options)
     np.testing.assert_array_equal(from_file.values, twin.values)
 
 

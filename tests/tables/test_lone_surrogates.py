@@ -11,7 +11,6 @@ from shapley2d import (
     Inspection,
     Valuation,
     inspect_cells,
-    value_blocks,
     value_cells,
     value_game,
 )
@@ -132,18 +131,13 @@ def test_options_name_columns_as_the_table_does():
     assert found._table.columns[0].kind == "category"
 
 
-def test_owners_groups_and_players(tmp_path):
+def test_groups_and_players(tmp_path):
     X, y = entries()
-    owners = [
-        {"owner": LONE, "row": "0-11", "column": ""},
-        {"owner": "b", "row": "12-23", "column": ""},
-    ]
-    found = value_blocks(X, y, method=KNN(n_neighbors=3), owners=owners, parties="anonymous")
+    groups = [LONE if k < 12 else "b" for k in range(N)]
+    found = value_cells(X, y, row_groups=groups)
     found.save(tmp_path / "b.parquet")
     found.to_html(tmp_path / "b.html")
-    assert SHOWN in str(found.payments(10, trusted=True))
-    groups = [LONE if k < 12 else "b" for k in range(N)]
-    found = value_blocks(X, y, rows=groups, parties="anonymous")
+    assert SHOWN in str(found.sum_by([LONE, "b"]))
     assert found.row_names.tolist() == [SHOWN, "b"]
     game = value_game(lambda S, F: float(S.sum() * F.sum()), 2, 2, column_names=[LONE, "b"])
     game.save(tmp_path / "g.parquet")

@@ -14,7 +14,7 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
-from shapley2d import KNN, InputError, MonteCarlo, value_blocks, value_cells
+from shapley2d import KNN, InputError, MonteCarlo, value_cells
 from shapley2d._base.streams import fold_state
 from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import InputWarning
@@ -83,14 +83,12 @@ def test_values_sum_to_the_mean_gain_over_unequal_splits():
     np.testing.assert_array_equal(v.values[4:10], 0.0)  # they never train
 
 
-def test_blocks_take_splits_too():
+def test_groups_take_splits_too():
     rows = np.repeat(["A", "B"], N // 2)
     with pytest.warns(InputWarning, match="12 of 24 rows train in no fold"):
-        v = value_blocks(
-            X, Y, rows=rows, cv=[(range(12), range(12, 24))], copies="each", parties="anonymous"
-        )
-    assert v.values[1, 0] == 0.0 and v.total == pytest.approx(v.values[0, 0])
-    grouped = value_blocks(X, Y, rows=rows, cv=3, groups=GROUPS, copies="each", parties="anonymous")
+        v = value_cells(X, Y, row_groups=rows, cv=[(range(12), range(12, 24))])
+    assert v.row_values[1] == 0.0 and v.total == pytest.approx(v.row_values[0])
+    grouped = value_cells(X, Y, row_groups=rows, cv=3, groups=GROUPS)
     assert grouped.info["splits"] == "rows of a group stay together"
 
 

@@ -17,8 +17,6 @@ from shapley2d import (
     InputError,
     Method,
     MonteCarlo,
-    audit_owners,
-    value_blocks,
     value_cells,
 )
 from shapley2d._estimation.estimate import Estimate
@@ -97,10 +95,6 @@ def test_options_of_the_method_are_nested_parameters():
 def test_the_functions_share_their_keywords():
     cells = keywords(value_cells)
     assert set(cells) == {*TABLES, *Settings.__annotations__}
-    for function in (value_blocks, audit_owners):
-        own = keywords(function)
-        assert {name: own[name] for name in cells} == {**cells, "method": None}
-        assert len(own) - len(cells) <= 9
 
 
 class QuickValuer(CellValuer):

@@ -15,7 +15,7 @@ from sklearn.base import clone
 import own_method
 from own_method import LeaveOut
 from report_page import html_of
-from shapley2d import KNN, CellValuer, InputError, Valuation, value_blocks, value_cells, value_game
+from shapley2d import KNN, CellValuer, InputError, Valuation, value_cells, value_game
 from shapley2d._tables.problem import make_problem
 from shapley2d._valuation.methods import all_methods, find_method
 from shapley2d.cli.methods import method_parameters
@@ -46,13 +46,13 @@ def test_it_values_cells():
     assert crossed.info["folds"] == 4 and crossed.values.any()
 
 
-def test_it_values_blocks():
+def test_its_values_sum_by_groups_which_it_does_not_value():
     owner = np.arange(20) % 2
-    v = value_blocks(*TABLES, rows=owner, method=LeaveOut(n_votes=3), copies="each")
-    cells = value_cells(*TABLES, method=LeaveOut(n_votes=3))
-    np.testing.assert_allclose(
-        v.owners["value"], [cells.values[owner == k].sum() for k in (0, 1)], atol=1e-12
-    )
+    v = value_cells(*TABLES, method=LeaveOut(n_votes=3))
+    sums = v.sum_by(owner).set_index("group")["value"]
+    np.testing.assert_allclose(sums[["0", "1"]], [v.values[owner == k].sum() for k in (0, 1)])
+    with pytest.raises(InputError, match="values single cells, but row_groups makes groups"):
+        value_cells(*TABLES, row_groups=owner, method=LeaveOut(n_votes=3))
 
 
 def test_the_estimator_nests_its_options():

@@ -172,17 +172,6 @@ def test_bars_of_columns_are_sums_with_intervals_the_most_valuable_first():
     assert not make().plot_columns().containers[1:]
 
 
-def test_bars_of_owners_are_their_values():
-    from shapley2d import BlockValuation
-
-    names = ["bank", "$shop$"]
-    v = BlockValuation(np.array([[0.5, 0.9]]), np.zeros((1, 2)), np.array(["all"]), names)
-    ax = v.plot_owners()
-    assert [bar.get_width() for bar in ax.patches] == [0.9, 0.5]
-    ax.figure.canvas.draw()
-    assert ax.get_xlabel() == "what the block adds"
-
-
 def test_dots_of_numbers_are_values_over_entries_and_marked_ones_do_not_stretch_the_axis():
     v = make(40, 2)
     v._table.columns[1].held[7] = 9e9

@@ -8,7 +8,6 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from shapley2d._market.block_valuation import BlockValuation
 
 from made_valuations import made
 from report_page import html_of
@@ -208,7 +207,7 @@ def test_a_sum_that_says_nothing_is_not_headlined():
 
 
 def test_no_block_that_is_worth_something_is_called_harmful():
-    blocks = replace(make_blocks(), _owner_names=[], _owner_shares=None)
+    blocks = make_blocks()
     page = page_of(blocks)
     assert page.record["lowest"] == []
     assert "0 of 2 blocks are below 0 by more than their error" in page.text
@@ -253,61 +252,16 @@ def test_a_huge_table_is_shown_by_its_most_extreme_rows():
 
 
 def make_blocks():
-    shares = np.array([[[1.0, 0.5]], [[0.0, 0.5]]])
-    return BlockValuation(
+    return Valuation(
         np.array([[0.5, 0.25]]), np.full((1, 2), 0.1), np.array(["all"]), ["a", "b"],
-        info={"kind": "blocks"}, _owner_names=["Ann", "Bob"], _owner_shares=shares,
+        info={"players": ("group of rows", "group of columns")},
     )  # fmt: skip
 
 
-def test_blocks_and_payments():
-    v = make_blocks()
-    payments = [
-        {"owner": "Ann", "value": 0.625, "amount": 1250.5, "low": 1000, "high": 1500},
-        {"owner": "Bob", "value": 0.125, "amount": 250.1, "low": 0, "high": 500},
-    ]
-    page = page_of(v, payments=payments)
-    assert page.record["blocks"] is True
-    assert page.record["owners"] == [[0, 0, "Ann"], [0, 1, "Ann, Bob"]]
-    assert "Each block is a set of rows in a set of columns" in page.text  # one is shared
-    assert "Ann 1,250.50 1,000.00 1,500.00 0.625" in page.text
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"amount": 84.33}, "the values give other amounts"),
-        ({"amount": 83.3}, "the values give other amounts"),
-        ({"value": 1.25}, "other owners or values"),
-        ({"owner": "Eve"}, "other owners or values"),
-    ],
-)
-def test_payments_that_the_values_do_not_give_are_refused(changes, message, tmp_path):
-    v = make_blocks()
-    first, second = v.payments(100).to_dict("records")
-    v.to_html(tmp_path / "page.html", payments=[second, first])  # in any order
-    with pytest.raises(InputError, match=message):
-        v.to_html(tmp_path / "doctored.html", payments=[{**first, **changes}, second])
-    a_cent = [{**first, "amount": 83.34}, {**second, "amount": 16.66}]
-    with pytest.raises(InputError, match="the values give other amounts"):
-        v.to_html(tmp_path / "doctored.html", payments=a_cent)
-    with pytest.raises(InputError, match="other owners or values"):
-        v.to_html(tmp_path / "doctored.html", payments=[first])
-    assert not (tmp_path / "doctored.html").exists()
-
-
-@pytest.mark.parametrize(
-    "options", [{"digits": 0}, {"digits": 5}, {"negative": "owe"}, {"negative": "zero"}]
-)
-def test_payments_by_any_rule_and_number_of_decimals_are_shown(options, tmp_path):
-    v = make_blocks()
-    payments = v.payments(round(1000 / 3, options.get("digits", 2)), **options)
-    v.to_html(tmp_path / "page.html", payments=payments)
-    assert "Ann" in (tmp_path / "page.html").read_text(encoding="utf-8")
-
-
-def test_owners_are_shown_without_payments():
-    assert "Ann 0.625 0.4059 0.8441" in page_of(make_blocks()).text
+def test_groups_are_called_groups():
+    page = page_of(make_blocks())
+    assert page.record["nouns"][1] == ["group of rows", "groups of rows"]
+    assert "2 blocks, 1 group of rows by 2 groups of columns of a training table" in page.text
 
 
 def test_all_zero_values():
@@ -332,7 +286,6 @@ def test_to_html_and_a_saved_valuation_give_the_same_page(tmp_path):
         ({"marked": np.zeros((2, 2), dtype=bool)}, r"marked has the shape \(2, 2\), but the values have \(3, 2\)"),
         ({"marked": [(3, 0)]}, "positions"),
         ({"marked": [1, 2]}, "positions"),
-        ({"payments": [{"owner": "a", "value": 1}]}, "payments go to owners of blocks"),
         ({"n": 0}, "n=0 must be a whole number of at least 1"),
         ({"max_cells": 0}, "max_cells=0 must be a whole number of at least 1"),
     ],
@@ -340,12 +293,6 @@ def test_to_html_and_a_saved_valuation_give_the_same_page(tmp_path):
 def test_messages(options, message, tmp_path):
     with pytest.raises(InputError, match=message):
         make().to_html(tmp_path / "report.html", **options)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_payment_without_an_amount_is_named(tmp_path):
-    with pytest.raises(InputError, match="'amount' is missing"):
-        make_blocks().to_html(tmp_path / "report.html", payments=[{"owner": "Ann", "value": 1}])
     assert list(tmp_path.iterdir()) == []
 
 

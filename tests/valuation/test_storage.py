@@ -1,15 +1,13 @@
 """Saved valuations: one flipped bit is noticed, dense files can be read again."""
 
 import io
-import subprocess
-import sys
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 from campaign.crafted import valuation_parts, write_valuation
-from campaign.samples import blocks, cells, of_game
+from campaign.samples import cells, of_game
 from shapley2d import Valuation
 from shapley2d._base import limits
 from shapley2d._base.sealed_file import is_whole
@@ -71,20 +69,6 @@ def test_a_piece_of_another_file_is_noticed_wherever_it_is(tmp_path):
         if data[-4:] == b"PAR1":
             with io.BytesIO(data) as file:
                 assert is_whole(file) == (data in (one, two))
-
-
-def test_a_file_of_blocks_has_its_class_where_no_one_has_imported_it(tmp_path):
-    path = tmp_path / "v.parquet"
-    blocks().save(path)
-    code = f"""
-import sys
-from shapley2d import Valuation
-assert not any(name.startswith("shapley2d._market") for name in sys.modules)
-found = Valuation.load({str(path)!r}, frame="pyarrow")
-print(type(found).__name__, type(found.owners).__module__)
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["BlockValuation", "pyarrow.lib"]
 
 
 @pytest.mark.parametrize("name", ["x.docx", "x.csv", "x.xlsx"])

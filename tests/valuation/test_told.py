@@ -7,7 +7,7 @@ import webbrowser
 import numpy as np
 import pytest
 
-from shapley2d import BlockValuation, Valuation, inspect_cells, value_cells
+from shapley2d import Valuation, inspect_cells, value_cells
 from shapley2d._base.told import MOST_TOKENS, as_markdown, tokens
 from shapley2d._tables.convert import as_table
 
@@ -60,15 +60,16 @@ def test_a_record_has_the_score_the_columns_and_the_extremes():
         assert part in v.to_markdown()
 
 
-def test_owners_are_in_the_record_of_blocks_with_their_intervals():
-    names = ["bank", "shop"]
-    v = BlockValuation(
-        np.array([[0.5, 0.25]]), np.full((1, 2), 0.1), np.array(["all"]), names, dof=9.0
-    )
+def test_groups_of_rows_are_in_the_record_with_their_intervals():
+    players, error = {"players": ("group of rows", "group of columns")}, np.full((2, 1), 0.1)
+    v = Valuation(
+        np.array([[0.25], [0.5]]), error, np.array(["bank", "shop"]), ["all"], error[:, 0],
+        info=players, dof=9.0,
+    )  # fmt: skip
     told = v.to_dict()
-    assert told["schema"] == "shapley2d.blocks/1"
-    first = told["blocks"][0]
-    assert first["block"] == "bank"
+    assert told["size"] == "2 groups of rows x 1 group of columns"
+    first = told["rows"][0]
+    assert first["row"] == "shop"
     assert first["low"] < 0.5 < first["high"]
 
 

@@ -14,7 +14,6 @@ import pytest
 from campaign.crafted import valuation_parts, write_valuation
 from shapley2d import (
     KNN,
-    BlockValuation,
     InputError,
     Inspection,
     MonteCarlo,
@@ -265,12 +264,9 @@ def test_the_public_face_is_what_people_call():
     assert public(Valuation) == {
         "values", "stderr", "row_names", "column_names", "row_values", "column_values", "row_stderr",
         "column_stderr", "total", "total_stderr", "shape", "exact", "dof", "caveat", "lines", "info", "history", "strays",
-        "interval", "lowest", "highest", "to_frame", "describe", "explain_row", "what_if",
+        "interval", "lowest", "highest", "to_frame", "describe", "explain_row", "what_if", "sum_by",
         "plot_heatmap", "plot_waterfall", "plot_beeswarm", "plot_columns", "plot_entries",
         "compare", "to_dict", "to_markdown", "to_html", "open", "save", "load",
-    }  # fmt: skip
-    assert public(BlockValuation) - public(Valuation) == {
-        "row_sizes", "column_sizes", "owners", "payments", "receipt", "uncertain_orders", "audit", "plot_owners"
     }  # fmt: skip
     assert public(Inspection) == {
         "probability", "expected", "findings", "scores", "label_probability", "label_expected", "label_scores",

@@ -20,7 +20,7 @@ from sklearn.ensemble import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from shapley2d import Forest, Valuation, value_blocks, value_cells
+from shapley2d import Forest, Valuation, value_cells
 from shapley2d._forest.grow import GROVE
 from shapley2d.exceptions import InputError
 
@@ -356,9 +356,3 @@ def test_values_without_trees(tmp_path):
     near = value_cells(X, y, cv=2)
     with pytest.raises(InputError, match="needs the trees of a forest, and these values have none"):
         near.what_if({(0, "x0"): 3})
-    owners = [{"owner": "A", "row": "0-29"}, {"owner": "B", "row": "30-59"}]
-    blocks = value_blocks(
-        X, y, method=Forest(max_trees=3, tolerance=0), owners=owners, cv=2, parties="anonymous"
-    )
-    with pytest.raises(InputError, match="value the cells with method='forest'"):
-        blocks.what_if({(0, "x0"): 3})

@@ -16,7 +16,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
 from made_valuations import made
-from shapley2d import KNN, Exact, inspect_cells, value_blocks, value_cells, value_game
+from shapley2d import KNN, Exact, inspect_cells, value_cells, value_game
 from shapley2d._inspection.page.payload import cells_to_list, make_payload
 from shapley2d._inspection.repair_gain import RepairGain
 from shapley2d._valuation.wording.certainty import certainty_sentences
@@ -205,7 +205,6 @@ def test_twenty_equal_classes_are_not_rare():
         ({"n_valid": 0}, "without validation rows"),
         ({"n_valid": 11}, "evaluated on 11 validation rows"),
         ({"folds": 5, "splits": "in order"}, "evaluated on each of 5 folds in turn (in order)"),
-        ({"folds": 2, "folds_made": 5}, "evaluated on 2 of 5 folds, to keep to the time"),
     ],
 )
 def test_which_rows_values_were_evaluated_on(info, words):
@@ -218,15 +217,15 @@ def test_blocks_speak_of_blocks_and_points():
     X = StandardScaler().fit_transform(X)
     owners = np.array(["Ann", "Bob"])[np.arange(40) % 2]
     halves = [f"half {j % 2}" for j in range(X.shape[1])]
-    v = value_blocks(X[:40], y[:40], X[40:], y[40:], method="mc", rows=owners, columns=halves)
+    groups = {"row_groups": owners, "column_groups": halves}
+    v = value_cells(X[:40], y[:40], X[40:], y[40:], method="exact", **groups)
     assert Units.of(v).cells.words == "points"
     shown = v._repr_html_()
     assert "lowest block" in shown and "cell" not in re.sub(r"[Bb]lock values?", "", shown)
-    assert "row sets" in shown and "<th>block</th>" in shown
-    for i, name in enumerate(["Ann", "Bob"]):
-        for j in range(2):
-            number = f"{100 * v.values[i, j]:+.1f}".replace("-", "\N{MINUS SIGN}")
-            assert f"<td>{name} / half {j}</td><td>{number}</td>" in shown
+    assert "2 groups of rows x 2 groups of columns" in shown
+    for j in range(2):
+        number = f"{100 * v.column_values[j]:+.1f}".replace("-", "\N{MINUS SIGN}")
+        assert f"<td>half {j}</td><td>{number}</td>" in shown
     assert "points" in repr(v)
 
 

@@ -49,7 +49,7 @@ class Total:
     ``ends``: what the first and what the last place of an order is worth to every player, where
         that is known: (2, n, m, 1 + lines), weighted as a step of an order is.
     ``tolerance``: orders are enough where the largest error that they make is at most this share of
-        the spread of the values, or where they make intervals at most a tenth wider.
+        the spread of the values, or where they make intervals at most a fifth wider.
     """
 
     def __init__(
@@ -161,8 +161,8 @@ class Total:
         spread = float(np.ptp(rows[:, 0]))
         error = float(np.sqrt(of_orders.max())) * interval_factor(self.dof) / interval_factor()
         ratio = error / spread if spread > 0 else float(error > 0)
-        # errors add in squares: by this share of the other one the sum is a tenth longer
-        wider = 0.46 * float(np.sqrt(of_rows.max())) / spread if spread > 0 else 0.0
+        # errors add in squares: by this share of the other one the sum is a fifth longer
+        wider = 0.66 * float(np.sqrt(of_rows.max())) / spread if spread > 0 else 0.0
         wanted = max(self._tolerance, wider) if self._tolerance else 0.0
         return ratio, pieces_needed(self.count, ratio, wanted)
 

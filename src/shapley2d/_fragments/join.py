@@ -78,7 +78,6 @@ class Joined:
 def join_pieces(pieces: Sequence[Piece], target: str, disagree: str) -> Joined:
     """Join what contributors give; a piece without a name is everybody's labels."""
     owners = [piece for piece in pieces if piece.name]
-    _check_common(owners)
     everybody = next((piece for piece in pieces if not piece.name), None)
     holders = [piece for piece in owners if target in piece.columns]
     if everybody is not None and holders:
@@ -94,6 +93,7 @@ def join_pieces(pieces: Sequence[Piece], target: str, disagree: str) -> Joined:
     ids = pc.unique(pa.concat_arrays([piece.ids for piece in owners]))
     ids = ids.take(pc.array_sort_indices(ids))
     sources = [everybody] if everybody is not None else holders
+    _check_common(owners, sources)
     joining = _Joining(ids, disagree)
     label, who = joining.column(target, sources)
     known = ~np.isnan(label.entries)
@@ -124,30 +124,22 @@ def join_pieces(pieces: Sequence[Piece], target: str, disagree: str) -> Joined:
     )
 
 
-def _check_common(pieces: Sequence[Piece]) -> None:
-    """Refuse a fragment that shares neither a row nor a column with any other."""
-    for piece in pieces:
-        others = [other for other in pieces if other is not piece]
-        if any(set(piece.columns) & set(other.columns) for other in others):
-            continue
-        if not any(pc.any(pc.is_in(piece.ids, value_set=other.ids)).as_py() for other in others):
+def _check_common(owners: Sequence[Piece], sources: Sequence[Piece]) -> None:
+    """Refuse a fragment of which no row has a label: its ids are hardly those of the others."""
+    labelled = pc.unique(pa.concat_arrays([piece.ids for piece in sources]))
+    for piece in owners:
+        if not pc.any(pc.is_in(piece.ids, value_set=labelled)).as_py():
             raise InputError(
-                Place(piece.name), " has no id in common with any other fragment (its first is "
-                f"{piece.ids[0].as_py()!r}, that of {others[0].name} "
-                f"{others[0].ids[0].as_py()!r}), and no column either: name the id that all of "
-                "them use by ", Setting("on"),
+                Place(piece.name), " has no id in common with the labels: its first is "
+                f"{piece.ids[0].as_py()!r}, theirs {labelled[0].as_py()!r}; name the id that all "
+                "use by ", Setting("on"),
             )  # fmt: skip
 
 
 def _tell_of_labels(ids: Any, known: Bools, everybody: Piece | None, target: str) -> None:
     """Tell of rows without a label, and of labels without a row."""
     if not known.any():
-        if everybody is None:
-            raise InputError(f"the target {target!r} is missing in every row")
-        raise InputError(
-            f"the labels have no id in common with the fragments: theirs begin with "
-            f"{everybody.ids[0].as_py()!r}, those of the fragments with {ids[0].as_py()!r}"
-        )
+        raise InputError(f"the target {target!r} is missing in every row")
     if not known.all():
         first = ids[int(np.flatnonzero(~known)[0])].as_py()
         n = int((~known).sum())
@@ -175,21 +167,21 @@ class _Joining:
 
     def column(self, name: str, pieces: Sequence[Piece]) -> tuple[Column, dict[Piece, Bools]]:
         """A column of all rows, and which of its entries each contributor holds."""
+        n = len(self._ids)
         columns = [piece.columns[name] for piece in pieces]
         kind, notation = _one_kind(name, pieces)
         words = sorted({word for one in columns for word in one.categories}) if kind else []
         code = {word: float(k) for k, word in enumerate(words)}
-        entries = np.full(len(self._ids), np.nan)
-        origin = np.full(len(self._ids), -1)
+        entries, origin = np.full(n, np.nan), np.full(n, -1)
         held: dict[Piece, Bools] = {}
         for k, (piece, column) in enumerate(zip(pieces, columns, strict=True)):
             rows, own = self._rows(piece), column.entries
             if kind == "category":
                 own = _recoded(column, code)
-            mine = np.zeros(len(self._ids), dtype=bool)
-            mine[rows[piece.held[name]]] = True
-            given = np.full(len(self._ids), np.nan)
-            given[rows] = own
+            mine, given = np.zeros(n, dtype=bool), np.full(n, np.nan)
+            inside = rows < n  # labels may be for rows of nobody
+            mine[rows[inside & piece.held[name]]] = True
+            given[rows[inside]] = own[inside]
             differ = mine & (origin >= 0) & (given != entries)
             if differ.any():
                 self._note(name, differ, (entries, given), (pieces, origin, k), words)

@@ -50,7 +50,8 @@ def cells(
         valuation = value_cells(
             *tables, method=chosen, **inputs.question(table, run, weights, left)
         )
-    valuation = dataclasses.replace(valuation, row_names=inputs.row_names)
+    if table.row_groups is None:
+        valuation = dataclasses.replace(valuation, row_names=inputs.row_names)
     facts = report_facts(inputs)
     files, failed = write_outputs(
         [

@@ -149,6 +149,17 @@ class TrainOptions:
             "accuracy or R squared)",
         ),
     ] = None
+    row_groups: Annotated[
+        str | None, column(QUESTION, "Value groups of rows: the column that names them.")
+    ] = None
+    column_groups: Annotated[
+        Columns,
+        option(
+            QUESTION,
+            "NAME=COLUMN,...",
+            "Value groups of columns: one option for each; other columns stay by themselves.",
+        ),
+    ] = None
     baseline: Annotated[
         Literal["labels", "zero"],
         option(

@@ -115,6 +115,23 @@ def _listed(given: Sequence[str], names: Sequence[str], path: str, option: str) 
     return listed
 
 
+def groups_of_columns(given: Sequence[str] | None, X: Table, path: str) -> dict[str, str] | None:
+    """The group of every column that ``--column-groups`` names."""
+    if given is None:
+        return None
+    found: dict[str, str] = {}
+    for text in given:
+        name, equal, columns = (part.strip() for part in text.partition("="))
+        if not (name and equal and columns):
+            raise InputError(f"--column-groups {shlex.quote(text)}: write NAME=COLUMN,COLUMN")
+        for one in sorted(_listed([columns], X.column_names, path, "--column-groups")):
+            if found.setdefault(one, name) != name:
+                raise InputError(
+                    f"--column-groups: column {one!r} is in {found[one]!r} and in {name!r}"
+                )
+    return found
+
+
 def like_column(name: str, names: Sequence[str]) -> str:
     """A hint at the column that a name may stand for; empty if none is similar."""
     lower = {key.lower(): key for key in names}

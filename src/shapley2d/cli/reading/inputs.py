@@ -28,6 +28,7 @@ from shapley2d.cli.options import FileOptions, flag_of
 from shapley2d.cli.reading.columns import (
     choose_columns,
     find_column,
+    groups_of_columns,
     id_names,
     like_column,
     without_columns,
@@ -83,6 +84,7 @@ class Inputs:
             **{name: getattr(table, name) for name in same},
             **{name: getattr(run, name) for name in of_run},
             **self.of_rows,
+            "column_groups": groups_of_columns(table.column_groups, self.X, self.train.path),
             "kinds": self.kinds or None,
             "cv": FOLDS if table.cv is None else table.cv,
             "semivalue": semivalue,
@@ -111,6 +113,7 @@ def read_inputs(table: TrainOptions, file: FileOptions) -> Inputs:
         "groups": table.groups,
         "time_order": table.time_order,
         WEIGHT: table.valid_weight,
+        "row_groups": table.row_groups,
     }
     of_rows = {option: name for option, name in columns.items() if name is not None}
     with reporting(progress(), f"reading {printable(Path(table.train).name)}"):

@@ -62,7 +62,7 @@ def _place(
     row = valuation.row_names[i]
     return {
         "row": row.item() if isinstance(row, np.generic) else row,
-        "line": inputs.line(i),
+        "line": None if valuation._grouped else inputs.line(i),
         "column": valuation.column_names[j],
         "content": content,
         "label": valuation._label(i),
@@ -97,12 +97,22 @@ def as_json(
             {"column": name, "value": value, "stderr": float(error)}
             for name, value, error in zip(*sums, strict=True)
         ],
+        **({"row_values": _row_sums(valuation)} if valuation._grouped else {}),
         "strays": stray_cells(valuation, inputs),
         "lowest": cells,
         **more,
         "settings": valuation.info,
         "files": {what: str(path) for what, path in files.items()},
     }
+
+
+def _row_sums(valuation: Valuation) -> list[dict[str, Any]]:
+    """The groups of rows for machines."""
+    sums = (valuation.row_names.tolist(), valuation.row_values.tolist(), valuation.row_stderr)
+    return [
+        {"row": name, "value": value, "stderr": float(error)}
+        for name, value, error in zip(*sums, strict=True)
+    ]
 
 
 def print_json(summary: dict[str, Any]) -> None:
@@ -140,14 +150,17 @@ def print_summary(
         console.print(make_table(title, columns, ("expected type", *_less(inputs))))
         console.print()
     if units.score is not None and cells:
-        console.print(_column_table(valuation, units.points))
-        console.print()
+        for axis in range(1 - valuation._grouped, 2):
+            console.print(_sums_table(valuation, units.points, axis))
+            console.print()
     if cells:
-        columns = place_columns(cells, _WIDTHS, named=inputs.named)
+        widths = {"column": 40} if valuation._grouped else _WIDTHS
+        columns = place_columns(cells, widths, named=inputs.named)
         values, errors = ([cell[name] for cell in cells] for name in ("value", "stderr"))
         columns |= _worth(valuation, units.cells, values, errors)
         hurt = bool((valuation.values < 0).any()) and not about(valuation).get("caution")
-        title = "Cells that hurt most" if hurt else "Lowest cells"
+        noun = valuation._nouns[0][1]
+        title = f"{noun.capitalize()} that hurt most" if hurt else f"Lowest {noun}"
         console.print(make_table(title, columns, ("95 %", *_less(inputs))))
     print_files(files, console)
 
@@ -172,19 +185,23 @@ def headline(valuation: Valuation, inputs: Inputs) -> str:
     return "\n".join(printable(line) for line in lines if line) + "\n"
 
 
-def _column_table(valuation: Valuation, points: Unit) -> Table:
-    """The columns that add most, in points of the score."""
-    sums, errors = valuation.column_values, valuation.column_stderr
+def _sums_table(valuation: Valuation, points: Unit, axis: int) -> Table:
+    """The columns, or groups of rows, that add most, in points of the score."""
+    names: list[Any] = valuation.column_names if axis else valuation.row_names.tolist()
+    sums = valuation.column_values if axis else valuation.row_values
+    errors = valuation.column_stderr if axis else valuation.row_stderr
     order = np.argsort(-sums, kind="stable")[:12].tolist()
     more = f" ({len(order)} of {sums.size})" if len(order) < sums.size else ""
     columns: dict[str, list[Any]] = {
-        "column": [shown(valuation.column_names[j]) for j in order],
+        ("row", "column")[axis]: [shown(str(names[j])) for j in order],
         **_worth(valuation, points, sums[order].tolist(), errors[order].tolist()),
     }
     if sums_to_score(valuation) and valuation.total > 0:
         shares = 100 * sums[order] / valuation.total
         columns["share"] = [f"{share:.0f} %" for share in (shares + 0.0).round() + 0.0]
-    title = Text(f"What the columns add{more}", no_wrap=True, overflow="ignore")
+    title = Text(
+        f"What the {valuation._nouns[1 + axis][1]} add{more}", no_wrap=True, overflow="ignore"
+    )
     return make_table(title, columns, ("95 %",))
 
 
