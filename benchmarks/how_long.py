@@ -20,22 +20,19 @@ QUESTIONS = {
     "what cells are worth: knn": 'value_cells(X, y, method="knn")',
     "what cells are worth: knn in five minutes": 'value_cells(X, y, method="knn", max_time="5m")',
     "what cells are worth: knn, 32 validation rows": "value_cells(X[32:], y[32:], X[:32], y[:32])",
-    "what owners are worth": 'value_blocks(X[n // 5:], y[n // 5:], X[:n // 5], y[:n // 5], owner_column="owner")',
 }
 LIMIT_S = 540
 
 PROCESS = """
 import json, sys, time, warnings
 import numpy as np, pandas as pd
-from shapley2d import Forest, inspect_cells, value_blocks, value_cells
+from shapley2d import Forest, inspect_cells, value_cells
 warnings.simplefilter("ignore")
 call, n = sys.argv[1], int(sys.argv[2])
 random = np.random.default_rng(0)
 X = pd.DataFrame(random.normal(size=(n, 8)).round(3), columns=list("abcdefgh"))
 X["i"], X["j"] = random.choice(list("pqrs"), n), random.choice(list("uvw"), n)
 y = np.where(X.a + X.b * X.c + (X.i == "p") + random.normal(size=n) > 0.3, "yes", "no")
-if "owner" in call:
-    X["owner"] = random.choice(list("ABCDE"), n)
 if "model" in call:
     from sklearn.ensemble import RandomForestClassifier
     X = X.drop(columns=["i", "j"])

@@ -72,7 +72,6 @@ sphinx_gallery_conf = {
             "plot_why_this_row.py",
             "plot_lightgbm_cells.py",
             "plot_wrong_prediction.py",
-            "plot_pay_hospitals.py",
             "plot_rare_positives.py",
             "plot_too_big.py",
             "plot_wrong_labels.py",

@@ -19,7 +19,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
-from shapley2d import Forest, MonteCarlo, value_blocks, value_cells
+from shapley2d import Exact, Forest, value_cells
 from shapley2d.datasets import load_census
 
 X, y = load_census("train")
@@ -53,19 +53,20 @@ legend = ax.legend()
 # %%
 # **Ask about groups.** If the question is about sources, not about single rows, let groups of rows
 # be the players: here, kinds of employers. Then any model will do, and it is trained only as often
-# as there are subsets of groups: 16 times for four.
+# as there are subsets of groups: 16 times for four of them.
 rows = random.permutation(len(X))[:3000]
 employer = X["workclass"].astype(object).fillna("unknown").iloc[rows]
 kinds = {"Private": "private", "unknown": "unknown"}
 kinds |= {name: "government" for name in employer if str(name).endswith("-gov")}
 groups = employer.map(lambda name: kinds.get(name, "self-employed or unpaid"))
 features = X.columns.drop("workclass")
-value_blocks(
+value_cells(
     X[features].iloc[rows],
     y[rows],
     X_test[features][:2000],
     y_test[:2000],
-    method=MonteCarlo("forest"),
-    rows=groups,
+    method=Exact("forest"),
+    row_groups=groups.to_numpy(),
+    column_groups=["all"] * len(features),
     scoring="balanced_accuracy",
 )

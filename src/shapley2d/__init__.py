@@ -15,6 +15,7 @@ from shapley2d._version import __version__
 
 if TYPE_CHECKING:
     from shapley2d._fragments.value import value_fragments
+    from shapley2d._fragments.verify import Verification, verify_receipt
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._forest.explain import Explanation, PredictionExplainer, explain_prediction
     from shapley2d._forest.method import Forest
@@ -52,6 +53,7 @@ __all__ = [
     "PredictionExplainer",
     "RepairGain",
     "Valuation",
+    "Verification",
     "WhatIf",
     "__version__",
     "explain_prediction",
@@ -60,6 +62,7 @@ __all__ = [
     "value_cells",
     "value_fragments",
     "value_game",
+    "verify_receipt",
 ]
 
 # numba, scikit-learn, pyarrow and plotting load when they are first needed, so that the import is
@@ -81,6 +84,7 @@ _HOMES = {
     "PredictionExplainer": "shapley2d._forest.explain",
     "RepairGain": "shapley2d._inspection.repair_gain",
     "Valuation": "shapley2d._valuation.valuation",
+    "Verification": "shapley2d._fragments.verify",
     "WhatIf": "shapley2d._valuation.what_if",
     "explain_prediction": "shapley2d._forest.explain",
     "inspect_cells": "shapley2d._inspection.inspect",
@@ -88,6 +92,7 @@ _HOMES = {
     "value_cells": "shapley2d._valuation.cells",
     "value_fragments": "shapley2d._fragments.value",
     "value_game": "shapley2d._valuation.value_game",
+    "verify_receipt": "shapley2d._fragments.verify",
 }
 
 

@@ -28,6 +28,10 @@ LEAST_ORDERS = 40
 """Orders before the errors are looked at: by 10 they are too small for some players in ten."""
 
 
+LEAST_ERROR = 10
+"""Orders before there is an answer."""
+
+
 class Draw(NamedTuple):
     """Values (n, m, 1 + lines), the sets that were scored on the way, and the places of an order."""
 
@@ -82,7 +86,7 @@ class Total:
     @property
     def has_error(self) -> bool:
         """Whether there is an answer: after all draws of a list that ends, or ten orders."""
-        return self.count >= (min(10, self.most) if self.orders else self.most)
+        return self.count >= (min(LEAST_ERROR, self.most) if self.orders else self.most)
 
     def add(self, draw: Draw) -> None:
         """Add the next draw."""

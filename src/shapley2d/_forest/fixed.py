@@ -51,7 +51,7 @@ def read_model(model: Any, problem: Problem, run: Run) -> tuple[list[Ensemble], 
                 " or ",
                 Setting("model", "hist_gradient_boosting"),
             )
-        model = _random_forest(task) if model == "forest" else resolve_model(model, task)
+        model = resolve_model(model, task)
     if is_fitted(model):
         if hasattr(model, "fit"):  # a booster does not tell
             check_task(model, task)
@@ -60,13 +60,6 @@ def read_model(model: Any, problem: Problem, run: Run) -> tuple[list[Ensemble], 
     last = last_step(model)
     last.set_params(**library_of(model).quiet(last))
     return [_fit(model, split) for split in problem.splits], model
-
-
-def _random_forest(task: str) -> Any:
-    """scikit-learn's, with as many trees as that of this package, whose trees are not read."""
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-
-    return RandomForestClassifier(50) if task == "classification" else RandomForestRegressor(50)
 
 
 def split_game(features: Features, problem: Problem, run: Run) -> LeafGame:

@@ -66,7 +66,8 @@ class Orders:
         self._game, self._seed = game, seed
         sizes = game.n_rows, game.n_columns
         self._steps = [
-            size * size_probabilities(one, size) for one, size in zip(semivalues, sizes, strict=True)
+            size * size_probabilities(one, size)
+            for one, size in zip(semivalues, sizes, strict=True)
         ]
 
     def __call__(self, number: int) -> Draw:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from shapley2d._base.in_threads import map_in_threads
-from shapley2d._base.precision import convergence_ratio
 from shapley2d._base.progress import reporting
 from shapley2d._base.time_limit import TimeLimit
 from shapley2d._base.warnings import warn
-from shapley2d._base.words import counted, format_seconds
+from shapley2d._base.words import counted
 from shapley2d._estimation.rounds import add_rounds
 from shapley2d._estimation.total import Total
 from shapley2d._estimation.workers import ordered_results
@@ -78,8 +77,8 @@ def estimate_game(
     if design == "all sets" and n + (m if m > 1 else 0) > MOST_FORCED:
         raise InputError(
             Setting("method", "exact"), f" takes all sets of {counted(n, 'contributor')}"
-            f"{f' and {m} columns' if m > 1 else ''}, which are too many: use "
-            "'boosting', which samples orders",
+            f"{f' and {m} columns' if m > 1 else ''}, which are too many: "
+            "use MonteCarlo, which samples orders",
         )  # fmt: skip
     everybody, all_columns = np.ones(n, dtype=bool), np.ones(m, dtype=bool)
     whole = game.utility(everybody, all_columns)
@@ -107,7 +106,9 @@ def estimate_game(
         threads = _threads(run)
         results = map_in_threads(draws, range(resumed, total.most), threads, limit=_latest(run))
     else:
-        results = ordered_results(draws, resumed, total.most, n_jobs=run.n_jobs, cluster=run.cluster)
+        results = ordered_results(
+            draws, resumed, total.most, n_jobs=run.n_jobs, cluster=run.cluster
+        )
     with reporting(run.progress, "valuing contributors") as report:
         stop = add_rounds(results, total, report=report, limit=run.limit, checkpoint=checkpoint)
     values = total.values(whole if semivalues == ("shapley", "shapley") else None)

@@ -161,13 +161,17 @@ class Fragments:
             names, unit.numbers(values, signed=True), unit.spreads(reach, values), strict=True
         )
         left = len(self.alone) - len(order)
-        labels = f"held by {', '.join(self.labels)}, and valued too" if self.labels else "everybody's"
+        labels = (
+            f"held by {', '.join(self.labels)}, and valued too" if self.labels else "everybody's"
+        )
         return [
             f"Valuation of {counted(len(self.alone), 'contributor')} of "
             f"{self.n_rows:,} rows x {counted(len(self.columns), 'column')}",
             f"  {score_words(valuation)}",
-            *(f"  {name:<{width}}  {number:>7} ± {half or 0} {unit.words}".rstrip()
-              for name, number, half in worth),
+            *(
+                f"  {name:<{width}}  {number:>7} ± {half or 0} {unit.words}".rstrip()
+                for name, number, half in worth
+            ),
             *([f"  and {left} more"] if left else []),
             f"  labels   {labels}",
             f"  took     {self.ways}, {self.n_trained:,} trainings, {format_seconds(self.seconds)}",
@@ -182,9 +186,7 @@ class Fragments:
 
     def to_record(self) -> dict[str, Any]:
         """All of it as JSON can hold it; arrays as their bytes."""
-        return {
-            one.name: _packed(getattr(self, one.name)) for one in fields(self)
-        }
+        return {one.name: _packed(getattr(self, one.name)) for one in fields(self)}
 
     @classmethod
     def of_record(cls, record: Any, n: int) -> Fragments:

@@ -43,21 +43,16 @@ class FragmentGame:
     ) -> None:
         self._held, self._labelled = joined.held, joined.labelled
         self._folds, self._groups, self._n_rows = folds, groups, len(joined.ids)
-        self._seen: dict[bytes, NDArray[np.float32]] = {}
-        self._scores: dict[bytes, float] = {}
+        self._seen: dict[bytes, tuple[float, NDArray[np.float32]]] = {}
+        self.n_trained = 0  # different unions of cells, in this process
         self.n_rows, self.n_columns = len(joined.held), int(groups.max()) + 1
         self.n_lines = sum(score.n_lines for _, score, _ in folds)
 
     def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_seen": {}, "_scores": {}}
-
-    @property
-    def n_trained(self) -> int:
-        """How many different unions of cells were trained on, in this process."""
-        return len(self._scores)
+        return {**self.__dict__, "_seen": {}}
 
     def utility(self, contributors: Bools, columns: Bools) -> Floats:
-        """h and its error lines. Equal unions of cells are trained on once."""
+        """H and its error lines. Equal unions of cells are trained on once."""
         chosen = columns[self._groups]
         if not contributors.any() or not chosen.any():
             return np.zeros(1 + self.n_lines)
@@ -66,19 +61,21 @@ class FragmentGame:
         if self._labelled is not None:
             union &= np.bitwise_or.reduce(self._labelled[contributors], axis=0)
         key = hashlib.blake2b(union, digest_size=16).digest()
-        if key not in self._seen:
+        found = self._seen.get(key)
+        if found is None:
             found = self._trained(union)
-            if len(self._seen) * found.size > MOST_REMEMBERED:
-                return found
-            self._seen[key], self._scores[key] = found[1:].astype(np.float32), float(found[0])
-        return np.concatenate([[self._scores[key]], self._seen[key]])
+            # of lines half the digits: the same whether they are remembered or not
+            if len(self._seen) * self.n_lines < MOST_REMEMBERED:
+                self._seen[key] = found
+            self.n_trained += 1
+        return np.append(found[0], found[1])
 
-    def _trained(self, union: NDArray[np.uint8]) -> Floats:
+    def _trained(self, union: NDArray[np.uint8]) -> tuple[float, NDArray[np.float32]]:
         cells = np.unpackbits(union, axis=1, count=self._n_rows).view(bool)
         score, lines = 0.0, []
         for judge, measure, rows in self._folds:
             held = cells if rows is None else np.ascontiguousarray(cells[:, rows])
             found = measure(judge.predict(held) if held.any() else None) / len(self._folds)
-            score += found[0]
+            score += float(found[0])
             lines.append(found[1:])
-        return np.concatenate([[score], *lines])
+        return score, np.concatenate(lines).astype(np.float32)

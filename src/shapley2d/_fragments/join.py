@@ -13,7 +13,7 @@ import numpy as np
 
 from shapley2d._base.arrow import pa, pc
 from shapley2d._base.warnings import warn_input
-from shapley2d._base.words import counted, entry_text, one_of
+from shapley2d._base.words import counted, one_of
 from shapley2d._tables.kinds import KIND_PLURALS
 from shapley2d._tables.table import Column, FromText, Table
 from shapley2d.exceptions import InputError, Place, Setting
@@ -170,61 +170,48 @@ class _Joining:
         n = len(self._ids)
         columns = [piece.columns[name] for piece in pieces]
         kind, notation = _one_kind(name, pieces)
-        words = sorted({word for one in columns for word in one.categories}) if kind else []
+        read = FromText(notation=notation)
+        words = sorted({word for one in columns for word in one.categories})
         code = {word: float(k) for k, word in enumerate(words)}
-        entries, origin = np.full(n, np.nan), np.full(n, -1)
+        entries, origin, disputed = np.full(n, np.nan), np.full(n, -1), np.zeros(n, dtype=bool)
         held: dict[Piece, Bools] = {}
         for k, (piece, column) in enumerate(zip(pieces, columns, strict=True)):
             rows, own = self._rows(piece), column.entries
             if kind == "category":
                 own = _recoded(column, code)
             mine, given = np.zeros(n, dtype=bool), np.full(n, np.nan)
-            inside = rows < n  # labels may be for rows of nobody
-            mine[rows[inside & piece.held[name]]] = True
-            given[rows[inside]] = own[inside]
+            known = piece.held[name] & (rows >= 0)  # labels may be for rows of nobody
+            mine[rows[known]], given[rows[known]] = True, own[known]
             differ = mine & (origin >= 0) & (given != entries)
             if differ.any():
-                self._note(name, differ, (entries, given), (pieces, origin, k), words)
+                disputed |= differ
                 mine &= ~differ
+                if not self._first:
+                    row = int(np.flatnonzero(differ)[0])
+                    both = np.array([entries[row], given[row]])
+                    one, other = Column(name, kind, both, tuple(words), read).text()
+                    self._first = (
+                        f"{name!r} of {self._ids[row].as_py()!r} is {one!r} in "
+                        f"{pieces[origin[row]].name} and {other!r} in {piece.name}"
+                    )
                 if self._disagree == "missing":
                     origin[differ] = -2
             new = mine & (origin == -1)
             entries[new], origin[new] = given[new], k
             held[piece] = mine
+        self._count += int(disputed.sum())
         gone = origin == -2
         if gone.any():
             entries[gone] = np.nan
             held = {piece: mine & ~gone for piece, mine in held.items()}
-        read = FromText(notation=notation)
-        return Column(name, kind or "number", entries, tuple(words), read), held
+        return Column(name, kind, entries, tuple(words), read), held
 
     def _rows(self, piece: Piece) -> Ints:
         key = id(piece)
         if key not in self._places:
             place = pc.index_in(piece.ids, value_set=self._ids)
-            inside = np.asarray(pc.fill_null(place, len(self._ids)))
-            self._places[key] = inside.astype(np.intp)
+            self._places[key] = np.asarray(pc.fill_null(place, -1)).astype(np.intp)
         return self._places[key]
-
-    def _note(
-        self,
-        name: str,
-        differ: Bools,
-        entries: tuple[Floats, Floats],
-        who: tuple[Sequence[Piece], Ints, int],
-        words: list[str],
-    ) -> None:
-        """Remember entries in which two contributors disagree; the first one is shown."""
-        self._count += int(differ.sum())
-        if self._first:
-            return
-        row = int(np.flatnonzero(differ)[0])
-        pieces, origin, k = who
-        one, other = (words[int(e[row])] if words else entry_text(float(e[row])) for e in entries)
-        self._first = (
-            f"{name!r} of {self._ids[row].as_py()!r} is {one!r} in "
-            f"{pieces[origin[row]].name} and {other!r} in {pieces[k].name}"
-        )
 
     def tell(self) -> None:
         """Refuse or tell of the entries in which contributors disagree."""
@@ -236,7 +223,9 @@ class _Joining:
                 f"{words}; correct it, or set ", Setting("disagree", "first"), " to take the first "
                 "one's entry or ", Setting("disagree", "missing"), " to take none",
             )  # fmt: skip
-        effect = "no entry counts" if self._disagree == "missing" else "the first one's entry counts"
+        effect = (
+            "no entry counts" if self._disagree == "missing" else "the first one's entry counts"
+        )
         warn_input(f"{words}: {effect}")
 
 
@@ -279,7 +268,11 @@ def _plain_labels(column: Column) -> list[Any]:
     if column.kind == "boolean":
         return [bool(one) for one in column.entries.tolist()]
     entries = column.entries
-    return entries.astype(np.int64).tolist() if (entries == np.round(entries)).all() else entries.tolist()
+    return (
+        entries.astype(np.int64).tolist()
+        if (entries == np.round(entries)).all()
+        else entries.tolist()
+    )
 
 
 def _listed(pieces: Sequence[Piece]) -> str:

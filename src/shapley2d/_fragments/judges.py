@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from shapley2d._base.warnings import without_warnings
 from shapley2d._base.checks import check_choice
+from shapley2d._base.warnings import without_warnings
+from shapley2d._estimation.total import LEAST_ERROR
 from shapley2d._knn.method import KNN
 from shapley2d._methods.method import Method
 from shapley2d._models.by_name import MODELS, check_neighbours, knn_of
@@ -21,7 +22,7 @@ from shapley2d._models.monte_carlo import MonteCarlo
 from shapley2d.exceptions import InputError, Setting, UtilityError
 
 if TYPE_CHECKING:
-    from shapley2d._base.arrays import Bools, Floats
+    from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._fragments.estimate import Design
     from shapley2d._knn.metric import Columns
     from shapley2d._tables.problem import Split
@@ -37,7 +38,7 @@ def read_method(method: Any) -> tuple[Any, Design, float, int]:
         if method in ("exact", "mc"):
             method = Exact() if method == "exact" else sampled
         elif method not in (*MODELS, "boosting"):
-            check_choice(method, "method", (*MODELS, "exact", "mc"))
+            check_choice(method, "method", (*_NATIVE, "exact", "mc"))
     if isinstance(method, type):
         raise InputError(
             Setting("method"), f" is the class {method.__name__}: make one, {method.__name__}()"
@@ -53,6 +54,11 @@ def read_method(method: Any) -> tuple[Any, Design, float, int]:
         raise InputError(
             Setting("method", method), " has options of cells: of contributors only the model, ",
             "tolerance and max_permutations count",
+        )  # fmt: skip
+    if isinstance(method, MonteCarlo) and method.max_permutations < LEAST_ERROR:
+        raise InputError(
+            Setting("max_permutations", method.max_permutations), " is too few for intervals: "
+            f"allow at least {LEAST_ERROR}",
         )  # fmt: skip
     if isinstance(method, Exact):
         return method.model, "all sets", 0.0, 1
@@ -105,10 +111,8 @@ class EstimatorJudge:
 
     def __init__(self, model: Any, split: Split, seed: int) -> None:
         from sklearn.base import clone, is_classifier, is_regressor
-        from sklearn.utils import get_tags
 
         from shapley2d._models.by_name import resolve_model
-        from shapley2d._tables.encoding import encode_tables
 
         task, name = split.y.task, model if isinstance(model, str) else type(model).__name__
         if isinstance(model, str) and model in MODELS and MODELS[model].built_in:
@@ -117,15 +121,15 @@ class EstimatorJudge:
                 ", ".join(map(repr, _NATIVE)),
             )  # fmt: skip
         estimator = resolve_model(model, task)
+        if not hasattr(estimator, "fit"):
+            raise InputError(
+                Setting("method", model), " is neither a scikit-learn estimator nor one of ",
+                ", ".join(map(repr, _NATIVE)),
+            )  # fmt: skip
         if (is_regressor if task == "classification" else is_classifier)(estimator):
             raise InputError(
                 f"{name} predicts {'numbers' if task == 'classification' else 'classes'}, but the "
                 f"target holds {'classes' if task == 'classification' else 'numbers'}"
-            )
-        if not get_tags(estimator).input_tags.allow_nan:
-            raise InputError(
-                f"{name} refuses missing entries, and what a set of contributors lacks is missing: "
-                f"say what to put there, as in method=make_pipeline(SimpleImputer(), {name}())"
             )
         seeds = [
             key
@@ -134,21 +138,14 @@ class EstimatorJudge:
         ]
         self._model = clone(estimator).set_params(**dict.fromkeys(seeds, seed % 2**32))
         self._name, self._split = name, split
-        tables = encode_tables(split.train, split.valid)
-        self._train, self._valid, self._owners = tables.train, tables.valid, tables.owners
-        # a missing category is missing, not none of them
-        missing = [np.isnan(column.entries) for column in split.valid.columns]
-        self._valid = np.where(np.stack(missing)[self._owners].T, np.nan, self._valid)
 
     def predict(self, held: Bools) -> Floats | None:
         from sklearn.base import clone
 
-        rows, columns = held.any(axis=0), held.any(axis=1)
+        rows, columns = held.any(axis=0), np.flatnonzero(held.any(axis=1))
         if not _teaches(rows, self._split):
             return None
-        wide = np.flatnonzero(columns[self._owners])
-        train = np.where(held[self._owners[wide]][:, rows].T, self._train[np.ix_(rows, wide)], np.nan)
-        y, valid = self._split.y, self._valid[:, wide]
+        y, (train, valid) = self._split.y, _encoded(*_held_part(self._split, held, columns, rows))
         try:
             with without_warnings():
                 fitted = clone(self._model).fit(train, y.codes[rows])
@@ -160,11 +157,35 @@ class EstimatorJudge:
                 else:
                     found[fitted.predict(valid), np.arange(len(valid))] = 1.0
         except Exception as error:
+            if "contains NaN" in str(error):
+                name = type(getattr(self._model, "_final_estimator", self._model)).__name__
+                raise InputError(
+                    f"{name} refuses missing entries, and what a set of contributors lacks is "
+                    "missing: say what to put there, as in method=make_pipeline(SimpleImputer(), "
+                    f"{name}())"
+                ) from error
             raise UtilityError(
-                f"{self._name} failed on {int(rows.sum())} rows and {int(columns.sum())} columns: "
-                f"{error}"
+                f"{self._name} failed on {int(rows.sum())} rows and {columns.size} columns: {error}"
             ) from error
         return found
+
+
+def _encoded(train: Table, valid: Table) -> tuple[Floats, Floats]:
+    """Both tables as numbers; words that training does not have leave no trace of who has them."""
+    from shapley2d._tables.encoding import encode_tables
+
+    tables = encode_tables(train, valid)
+    # a missing category is missing, not none of them
+    missing = [
+        np.stack([np.isnan(column.entries) for column in table.columns])[tables.owners].T
+        for table in (train, valid)
+    ]
+    is_text = np.array([column.kind == "category" for column in train.columns])
+    there = tables.train.any(axis=0) | ~is_text[tables.owners]
+    return (
+        np.where(missing[0], np.nan, tables.train)[:, there],
+        np.where(missing[1], np.nan, tables.valid)[:, there],
+    )
 
 
 class NaiveBayesJudge:
@@ -233,10 +254,7 @@ class NeighboursJudge:
         y, rows, used = self._split.y, held.any(axis=0), np.flatnonzero(held.any(axis=1))
         if not _teaches(rows, self._split):
             return None
-        train = _held_part(self._split.train, held, used, rows)
-        valid = replace(
-            self._split.valid, columns=tuple(self._split.valid.columns[j] for j in used), rows=None
-        )
+        train, valid = _held_part(self._split, held, used, rows)
         return _votes(
             measure(train, valid, self._method.metric, tells=False),
             y.codes[rows],
@@ -245,12 +263,15 @@ class NeighboursJudge:
         )
 
 
-def _held_part(table: Table, held: Bools, used: Any, rows: Bools) -> Table:
+def _held_part(split: Split, held: Bools, used: Ints, rows: Bools) -> tuple[Table, Table]:
+    """What is trained on, and its columns of the validation rows."""
+    train, valid = split.train, split.valid
     columns = tuple(
-        table.columns[j].with_entries(np.where(held[j], table.columns[j].entries, np.nan)[rows])
+        train.columns[j].with_entries(np.where(held[j], train.columns[j].entries, np.nan)[rows])
         for j in used
     )
-    return replace(table, columns=columns, row_names=table.row_names[rows], lines=None, rows=None)
+    part = replace(train, columns=columns, row_names=train.row_names[rows], lines=None, rows=None)
+    return part, replace(valid, columns=tuple(valid.columns[j] for j in used), rows=None)
 
 
 def _votes(columns: Columns, codes: Any, n_classes: int, k: int) -> Floats:

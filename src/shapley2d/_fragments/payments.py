@@ -46,9 +46,7 @@ def units_of(total: Any, digits: int = 2) -> int:
         raise InputError(Setting("pay", total), " must be a positive number")
     units = amount.scaleb(digits)
     if units != units.to_integral_value():
-        raise InputError(
-            Setting("pay", total), f" has more than {digits} decimals: round it"
-        )
+        raise InputError(Setting("pay", total), f" has more than {digits} decimals: round it")
     if units > _MOST:
         raise InputError(
             Setting("pay", total), " is too large to divide to the cent: divide thousands instead"

@@ -19,7 +19,7 @@ from shapley2d._tables.intake import as_frame, is_path, names_of, opened, withou
 from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from shapley2d._base.arrays import Bools, Ints
     from shapley2d._tables.table import Column
@@ -45,6 +45,8 @@ def named_fragments(fragments: Any) -> dict[str, Any]:
     """The fragments by the names of their contributors."""
     if hasattr(fragments, "items") and not hasattr(fragments, "columns"):
         named = {as_text(name): one for name, one in fragments.items()}
+        if len(named) < len(fragments):
+            raise InputError(Setting("fragments"), " has two names that read the same: rename one")
     elif isinstance(fragments, (list, tuple)):
         named = {}
         for k, one in enumerate(fragments, start=1):
@@ -62,11 +64,14 @@ def named_fragments(fragments: Any) -> dict[str, Any]:
             "assembled table needs ",
             Setting("owners"),
         )
-    _check_count(len(named))
+    _check_names(named)
     return named
 
 
-def _check_count(count: int) -> None:
+def _check_names(names: Collection[str]) -> None:
+    if "" in names:
+        raise InputError("a contributor has an empty name: name it")
+    count = len(names)
     if count < 2:
         raise InputError(
             f"there {'is 1 contributor' if count else 'are no contributors'}: to compare what "
@@ -128,6 +133,7 @@ def _has(names: Sequence[str]) -> str:
 def row_ids(keys: Any, name: str) -> Any:
     """The ids of rows as text: 7, 7.0 and '7' are the same id."""
     ids = _as_texts(keys)
+    ids = pc.if_else(pc.equal(pc.utf8_trim_whitespace(ids), ""), None, ids)
     if ids.null_count:
         row = int(np.flatnonzero(np.asarray(pc.is_null(ids)))[0])
         raise InputError(
@@ -187,7 +193,7 @@ def owned_pieces(
         masks = _by_cell(owners, table.n_rows, names, target, table.column_names)
     else:
         masks = _by_claim(claims, ids, table.column_names)
-    _check_count(len(masks))
+    _check_names(masks)
     everybody = {} if target is None or target not in table.column_names else {target}
     claimed = any(target in mask for mask in masks.values())
     pieces = []
@@ -307,6 +313,11 @@ def label_piece(y: Any, labels: Any, on: str | None) -> tuple[str, Piece | None]
     series = nw.from_native(y, series_only=True, pass_through=True)
     table = as_table({name: y}, "y")
     index = None if not isinstance(series, nw.Series) else nw.maybe_get_index(series)
+    if index is None and on is not None:
+        raise InputError(
+            Place("y"), " does not say which label is whose: pass a series with the ids as its "
+            "index, or a table by ", Setting("labels"),
+        )  # fmt: skip
     ids = row_ids(np.arange(table.n_rows) if index is None else np.asarray(index), "y")
     column = table.columns[0]
     return name, Piece("", ids, {name: column}, {name: ~np.isnan(column.entries)})

@@ -35,8 +35,12 @@ def make_facts(joined: Joined, found: Found, players: Bools, **known: Any) -> Fr
     sets[:, players] = found.sets
     without = np.full((n, found.whole.size), found.whole)
     without[players] = found.without
-    labels = () if joined.labelled is None else tuple(
-        name for name, mine in zip(joined.names, joined.labelled, strict=True) if mine.any()
+    labels = (
+        ()
+        if joined.labelled is None
+        else tuple(
+            name for name, mine in zip(joined.names, joined.labelled, strict=True) if mine.any()
+        )
     )
     return Fragments(
         columns=joined.table.column_names,

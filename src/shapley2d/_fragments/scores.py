@@ -7,7 +7,7 @@ so that any value, being linear in scores, has the error of the validation rows 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,7 @@ from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from shapley2d._base.arrays import Floats, Ints
-    from shapley2d._tables.table import Table
+    from shapley2d._tables.problem import Split
     from shapley2d._tables.target import Target
 
 SCORES = {
@@ -63,6 +63,7 @@ SAYS = {
 MOST_LINES = 1000
 """Error lines of a score: beyond, validation rows share them, to bound the memory."""
 
+
 def score_name(scoring: str | None, task: str) -> str:
     """The score that is computed, by its name."""
     known = SCORES[task]
@@ -86,16 +87,13 @@ class Score:
     weights: Floats  # (T,): they sum to 1, or in each class of an AUC to 1/2
     scales: Floats  # (T,): of a deviation in its error line
     strata: Ints  # (T,): the rows whose mean deviations are taken from
-    lines: Ints  # (T,): the error line of every row
-    n_lines: int
+    n_lines: int  # validation rows share them in turn
     prior: Floats  # (classes,) or (1,): what the labels alone predict
 
     @classmethod
-    def of(
-        cls, name: str, y: Target, y_valid: Target, valid: Table, weights: Floats | None
-    ) -> Score:
-        """The score of a validation table; ``y`` are the labels of training."""
-        given = np.ones(valid.n_rows) if weights is None else weights
+    def of(cls, name: str, split: Split) -> Score:
+        """The score of a validation table."""
+        y, y_valid, given = split.y, split.y_valid, split.weights
         if y.task == "regression":
             target = np.asarray(y_valid.codes, dtype=np.float64)
             prior = np.array([np.mean(y.codes)])
@@ -108,7 +106,7 @@ class Score:
             prior = np.bincount(y.codes, minlength=y.classes.size) / y.codes.size
         strata = np.zeros(target.size, dtype=np.intp)
         if name == "roc_auc":
-            if y.classes.size != 2 or {*target.tolist()} != {0, 1}:
+            if y.classes.size != 2 or {*target[given > 0].tolist()} != {0, 1}:
                 raise InputError(
                     Setting("scoring", name), " needs two classes, and validation rows of both: "
                     "use ", Setting("scoring", "probability"),
@@ -117,13 +115,10 @@ class Score:
         sums = np.bincount(strata, given)
         counts = np.bincount(strata, given > 0)
         share = given / sums[strata]
-        n_lines = min(target.size, MOST_LINES)
-        lines = np.empty(target.size, dtype=np.intp)
-        lines[_content_order(valid, target)] = np.arange(target.size) % n_lines
         few = np.maximum(counts - 1, 1)[strata]
         return cls(
-            name, y_valid, share / len(sums), share * np.sqrt(counts[strata] / few), strata, lines,
-            n_lines, prior,
+            name, y_valid, share / len(sums), share * np.sqrt(counts[strata] / few), strata,
+            min(target.size, MOST_LINES), prior,
         )  # fmt: skip
 
     @property
@@ -145,23 +140,41 @@ class Score:
         middle = np.bincount(self.strata, self.weights * each) / np.bincount(
             self.strata, self.weights
         )
-        found[1:] = np.bincount(self.lines, self.scales * (each - middle[self.strata]), self.n_lines)
+        off = self.scales * (each - middle[self.strata] * self._shares)
+        found[1:] = np.bincount(np.arange(off.size) % self.n_lines, off, self.n_lines)
         return found
+
+    @property
+    def _shares(self) -> Floats:
+        """What each row counts in the unit of the score: of R squared, that is their variance."""
+        if self.name != "r2":
+            return np.ones(self.strata.size)
+        target = self.y.codes
+        squares = (target - self.weights @ target) ** 2
+        return np.asarray(squares / (self.weights @ squares))
 
     def _of(self, predictions: Floats) -> Floats:
         """The score of every validation row."""
         if self.name == "roc_auc":
             return placements(predictions[1], self.y.codes == 1)
-        return row_scores(predictions, self.y, self.name, weights=self.weights)
+        middle = float(self.weights @ self.y.codes)  # of numbers to predict: R squared is 0 there
+        return row_scores(predictions, self.y, self.name, prior=middle, weights=self.weights)
 
 
-def _content_order(valid: Table, target: Floats | Ints) -> Ints:
-    """The rows sorted by what they hold, so that sums do not depend on the order of the file."""
-    keys = [target]
-    for column in reversed(valid.columns):
+def sorted_rows(split: Split) -> Split:
+    """The split with validation rows sorted by what they hold: no sum depends on their order."""
+    keys = [split.weights, split.y_valid.codes]
+    for column in reversed(split.valid.columns):
         if column.categories:  # by their text: positions depend on what the fragments hold
             rank = np.append(np.argsort(np.argsort(column.categories)), -1.0)
             keys.append(rank[np.nan_to_num(column.entries, nan=-1.0).astype(np.intp)])
         else:
             keys.append(column.entries)
-    return np.lexsort(keys)
+    order = np.lexsort(keys)
+    weights = None if split.valid_weights is None else split.valid_weights[order]
+    return replace(
+        split,
+        valid=split.valid.take_rows(order),
+        y_valid=split.y_valid.take(order),
+        valid_weights=weights,
+    )

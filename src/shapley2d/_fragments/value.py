@@ -21,7 +21,7 @@ from shapley2d._fragments.join import DISAGREE, join_pieces
 from shapley2d._fragments.judges import make_judge, method_word, read_method
 from shapley2d._fragments.pieces import label_piece, named_fragments, owned_pieces, read_piece
 from shapley2d._fragments.result import make_facts, make_valuation
-from shapley2d._fragments.scores import SAYS, Score, score_name
+from shapley2d._fragments.scores import SAYS, Score, score_name, sorted_rows
 from shapley2d._methods.identity import fingerprint_problem
 from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run
@@ -32,6 +32,7 @@ from shapley2d._tables.problem import Problem, Split, validated_split
 from shapley2d._tables.reading.files import Source
 from shapley2d._tables.splits import check_cv, split_rows
 from shapley2d._tables.target import as_target
+from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
     import os
@@ -158,12 +159,12 @@ def value_fragments(
     target, pieces, files = _read(fragments, y, labels, on, owners, kinds)
     joined = join_pieces(pieces, target, disagree)
     goal = as_target(np.array(joined.labels, dtype=object), joined.table, task)
-    splits = _splits(joined, goal, target, pieces, asked, run.seed)
+    splits = [sorted_rows(one) for one in _splits(joined, goal, target, pieces, asked, run.seed)]
     score = score_name(scoring, goal.task)
     folds = [
         (
             make_judge(model, split, run.seed),
-            Score.of(score, split.y, split.y_valid, split.valid, split.valid_weights),
+            Score.of(score, split),
             None if X_valid is not None else split.rows,
         )
         for split in splits
@@ -229,9 +230,7 @@ def _read(
         files = [digest_of("fragments", fragments), digest_of("owners", owners)]
     else:
         named = named_fragments(fragments)
-        pieces = [
-            read_piece(name, one, on, kinds) for name, one in named.items()
-        ]
+        pieces = [read_piece(name, one, on, kinds) for name, one in named.items()]
         files = [digest_of(name, one) for name, one in named.items()]
     if everybody is not None:
         pieces.append(everybody)

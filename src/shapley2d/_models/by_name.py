@@ -42,9 +42,9 @@ def _tree(task: str) -> Any:
 
 
 def _forest(task: str) -> Any:
-    from shapley2d._models.random_forest import BinnedForestClassifier, BinnedForestRegressor
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-    return BinnedForestClassifier() if task == "classification" else BinnedForestRegressor()
+    return RandomForestClassifier(50) if task == "classification" else RandomForestRegressor(50)
 
 
 def _boosting(task: str) -> Any:
@@ -92,7 +92,7 @@ MODELS = {
             scorings=("accuracy", "balanced_accuracy", "r2"),
         ),
         Model("knn", "the K-nearest-neighbour utility, built in; KNN(...) for other options"),
-        Model("forest", "a random forest of 50 trees on binned columns", _forest),
+        Model("forest", "scikit-learn's random forest, 50 trees", _forest),
         Model(
             "hist_gradient_boosting",
             "scikit-learn's histogram gradient boosting, 50 rounds",

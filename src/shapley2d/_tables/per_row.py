@@ -111,7 +111,7 @@ def entries_of(given: Any, option: str, count: int, noun: str = "row") -> list[A
         items = series.to_list()
     elif hasattr(given, "to_pylist"):
         items = list(given.to_pylist())
-    elif isinstance(given, (list, tuple)):
+    elif isinstance(given, (list, tuple, range)):
         items = list(given)
     elif getattr(given, "ndim", 0) == 1 and hasattr(given, "tolist"):  # an array or pandas index
         items = given.tolist()

@@ -1,4 +1,4 @@
-"""The command line: ``shapley2d inspect | repair | cells | report | demo``."""
+"""The command line: ``shapley2d inspect | repair | cells | fragments | report | verify | demo``."""
 
 from __future__ import annotations
 

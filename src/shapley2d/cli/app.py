@@ -22,7 +22,10 @@ SUMMARIES = {  # the first sentences of the commands' help
     "inspect": "Find the entries of a table that are likely wrong, and what they should say.",
     "repair": "Apply decisions to a table; show what changed, what that gained and what is left.",
     "cells": "Value every cell of a table: which entries help a model, which harm it.",
+    "fragments": "Value what each contributor's piece of a table is worth, and split a payment.",
     "report": "Write a report of saved values or the page of an inspection: one offline HTML file.",
+    "verify": "Check that nothing in a receipt was changed and, with the files, that its values "
+    "follow.",
     "demo": "Plant errors in a table, find and repair them, and value its cells.",
 }
 _EXAMPLES = {
@@ -42,10 +45,21 @@ _EXAMPLES = {
   shapley2d repair patients.csv decisions.csv -o clean.csv
   shapley2d repair patients.csv decisions.csv -o clean.csv --report after.html
 """,
+    "fragments": """\
+  shapley2d fragments north.csv south.csv shop.csv --on customer --target default --valid later.csv
+  shapley2d fragments north.csv south.csv "City Shop=shop.csv" --on customer -t default \\
+    --labels labels.csv --valid later.csv --pay 100000 --report page.html --receipt receipt.json
+""",
     "report": """\
   shapley2d report values.parquet
   shapley2d report values.parquet -o report.html --title "Patients of 2024"
   shapley2d report new.parquet --against old.parquet -o moved.html
+""",
+    "verify": """\
+  shapley2d verify receipt.json
+  shapley2d verify receipt.json north.csv
+  shapley2d verify receipt.json north.csv south.csv "City Shop=shop.csv" --labels labels.csv \\
+    --valid later.csv --public-key buyer.pem
 """,
     "demo": """\
   shapley2d demo
@@ -88,7 +102,8 @@ class Commands(TyperGroup):
 app = typer.Typer(
     name="shapley2d",
     cls=Commands,
-    help="Which entries of a table are wrong, and what every cell of it is worth to a model.",
+    help="Which entries of a table are wrong, and what every cell of it, and every contributor's "
+    "piece, is worth to a model.",
     epilog="\b\nExamples:\n  shapley2d demo\n"
     "  shapley2d inspect patients.csv --target outcome --report page.html\n"
     "  shapley2d cells patients.csv --target outcome --report report.html\n",
@@ -103,7 +118,7 @@ def start(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False,
 ) -> None:
-    """Which entries of a table are wrong, and what its cells are worth."""
+    """Which entries of a table are wrong, and what its cells and contributors are worth."""
     if version:
         typer.echo(f"shapley2d {__version__}")
         raise typer.Exit

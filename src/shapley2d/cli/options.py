@@ -83,35 +83,41 @@ def amount(text: str) -> Decimal:
 
 Pay = Annotated[
     Decimal | None,
-    option(PAYMENTS, "AMOUNT", "An amount to split among the owners.", parser=amount),
+    option(PAYMENTS, "AMOUNT", "An amount to split among the contributors.", parser=amount),
 ]
 TableFile = "CSV, JSON lines (both also .gz), Parquet or .xlsx; - is stdin."
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileOptions:
+class KindOptions:
+    """The kinds of columns, where auto-detection is wrong."""
+
+    number: Annotated[Columns, column(TABLE, "Columns of numbers; other entries are missing.")] = (
+        None
+    )
+    date: Annotated[Columns, column(TABLE, "Columns of dates.")] = None
+    text: Annotated[Columns, column(TABLE, "Columns of text, even if it looks otherwise.")] = None
+
+    @property
+    def kinds(self) -> dict[str, Sequence[str]]:
+        """The columns that the user named by the kind of their entries."""
+        return {"number": self.number or (), "date": self.date or (), "text": self.text or ()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileOptions(KindOptions):
     """How a table is read; of all commands that read one."""
 
     drop: Annotated[
         Columns, column(COMMON, "Columns to leave out: several options, or commas between.")
     ] = None
     row_id: Annotated[str | None, column(COMMON, "The column that names the rows.", "--id")] = None
-    number: Annotated[Columns, column(TABLE, "Columns of numbers; other entries are missing.")] = (
-        None
-    )
-    date: Annotated[Columns, column(TABLE, "Columns of dates.")] = None
-    text: Annotated[Columns, column(TABLE, "Columns of text, even if it looks otherwise.")] = None
     separator: Annotated[
         str | None, option(TABLE, "MARK", "Separator of a CSV file. (default: auto-detected)")
     ] = None
     encoding: Annotated[
         str | None, option(TABLE, "NAME", "Encoding of a CSV file. (default: auto-detected)")
     ] = None
-
-    @property
-    def kinds(self) -> dict[str, Sequence[str]]:
-        """The columns that the user named by the kind of their entries."""
-        return {"number": self.number or (), "date": self.date or (), "text": self.text or ()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,6 +181,94 @@ class TrainOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FragmentOptions(KindOptions):
+    """What ``fragments`` values, by what, and who is paid."""
+
+    fragments: Annotated[
+        list[str],
+        argument(
+            "FILE",
+            "A file of each contributor, which its name names, or NAME=FILE: CSV, JSON lines, "
+            "Parquet or .xlsx.",
+        ),
+    ]
+    target: Annotated[str, column(COMMON, "The column to predict.", "--target", "-t")]
+    on: Annotated[str, column(COMMON, "The id column, by which rows are joined.")]
+    labels: Annotated[
+        str | None,
+        option(
+            COMMON,
+            "FILE",
+            "Everybody's labels: ids and the target. (default: the files that have the target)",
+        ),
+    ] = None
+    valid: Annotated[
+        str | None,
+        option(COMMON, "FILE", "Validation rows that no contributor has seen, with the target."),
+    ] = None
+    owners: Annotated[
+        str | None,
+        option(COMMON, "FILE", "For one joined FILE: who holds what, as owner, row, column."),
+    ] = None
+    by: Annotated[
+        Literal["contributor", "column"],
+        option(QUESTION, "NAME", "Value contributors, or also what each adds through each column."),
+    ] = "contributor"
+    disagree: Annotated[
+        Literal["error", "first", "missing"],
+        option(
+            QUESTION,
+            "NAME",
+            "Where two files have different entries for one cell: an error, the first file's entry "
+            "counts, or none does.",
+        ),
+    ] = "error"
+    scoring: Annotated[
+        str | None,
+        option(
+            QUESTION,
+            "NAME",
+            "probability, r2, roc_auc, accuracy or neg_log_loss. (default: probability of the "
+            "right label, or R squared)",
+        ),
+    ] = None
+    task: Task = "auto"
+    cv: Annotated[
+        int | None,
+        option(QUESTION, "N", f"Without --valid: number of folds. (default: {FOLDS})", min=2),
+    ] = None
+    method: Annotated[
+        str,
+        option(
+            METHOD,
+            "NAME",
+            "The model that is trained on every set: boosting, gaussian_nb, knn, tree or "
+            "hist_gradient_boosting.",
+            "--method",
+            "-m",
+        ),
+    ] = "boosting"
+    pay: Pay = None
+    trusted: Annotated[
+        bool,
+        flag(PAYMENTS, "Pay without --valid, where contributors test each other.", "--trusted"),
+    ] = False
+    costs: Annotated[
+        str | None,
+        option(PAYMENTS, "FILE", "What contributors cost, for the best sets: contributor, cost."),
+    ] = None
+    budget: Annotated[
+        float | None, option(PAYMENTS, "AMOUNT", "With --costs: the most that a set may cost.")
+    ] = None
+    receipt: Annotated[
+        Path | None, option(PAYMENTS, "FILE.json", "Write a receipt that shapley2d verify checks.")
+    ] = None
+    key: Annotated[
+        Path | None, option(PAYMENTS, "KEY.pem", "Sign the receipt with a private Ed25519 key.")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunOptions:
     """How values are computed and where they go."""
 
@@ -209,8 +303,8 @@ class CellOptions:
 
 def option_flags() -> dict[str, str]:
     """The flag of each option above, by its name in Python."""
-    found = {"method": "--method"}
-    for record in (FileOptions, TrainOptions, RunOptions, CellOptions):
+    found = {"method": "--method", "public_key": "--public-key"}
+    for record in (FileOptions, TrainOptions, RunOptions, CellOptions, FragmentOptions):
         for name, hint in get_type_hints(record, include_extras=True).items():
             info = hint.__metadata__[0]
             if not isinstance(info, OptionInfo):

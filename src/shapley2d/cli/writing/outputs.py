@@ -47,6 +47,7 @@ def check_outputs(
     report: Path | None,
     inputs: Sequence[str],
     checkpoint: Path | None = None,
+    receipt: Path | None = None,
 ) -> None:
     """Refuse files that cannot be written, or that would overwrite each other or an input."""
     if values is not None:
@@ -55,12 +56,17 @@ def check_outputs(
         check_file(values, "--output", inputs)
     if report is not None:
         check_report_path(report, inputs)
+    if receipt is not None:
+        if receipt.suffix.lower() != ".json":
+            raise InputError(f"--receipt {receipt}: the name must end in .json")
+        check_file(receipt, "--receipt", inputs)
     if checkpoint is not None:
         from shapley2d._estimation.checkpoint import check_place
 
         check_file(checkpoint, "--checkpoint", inputs)
         check_place(checkpoint)
-    check_distinct([("--output", values), ("--report", report), ("--checkpoint", checkpoint)])
+    named = [("--output", values), ("--report", report), ("--checkpoint", checkpoint)]
+    check_distinct([*named, ("--receipt", receipt)])
 
 
 def check_report_path(path: Path, inputs: Sequence[str], option: str = "--report") -> None:
@@ -112,7 +118,7 @@ def _ignores_case(folder: Path) -> bool:
 
 
 def write_outputs(
-    writers: Sequence[tuple[str, Path | None, Callable[[Path], None]]],
+    writers: Sequence[tuple[str, Path | None, Callable[[Path], object]]],
 ) -> tuple[dict[str, Path], list[Exception]]:
     """Write files, each by its own function; returns those written by what they are, and errors."""
     files: dict[str, Path] = {}

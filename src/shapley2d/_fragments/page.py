@@ -1,0 +1,185 @@
+"""The page of a valuation of fragments: who holds what, what it is worth, and which sets do well."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from shapley2d._base import page as pages
+from shapley2d._base.page_data import script_json
+from shapley2d._base.precision import interval_factor
+from shapley2d._fragments.best_sets import best_of_size, read_costs
+from shapley2d._fragments.claims import claims, leaders, listed, share, word
+from shapley2d._fragments.map import draw_map
+from shapley2d._valuation.wording.units import Score, Unit
+
+if TYPE_CHECKING:
+    import os
+    from shapley2d._base.arrays import Ints
+    from shapley2d._valuation.valuation import Valuation
+
+_ASSETS = "_fragments/page_assets"
+_COLOURS = 12  # contributors that colours and letters tell apart
+_SHOWN = 15  # lines of a long table before the fold
+
+
+def write_page(
+    valuation: Valuation,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    pay: float | None = None,
+    payments: Any = None,
+    trusted: bool = False,
+    costs: Any = None,
+) -> None:
+    """Write the page, one file that asks the network for nothing, whole or not at all.
+
+    ``payments`` are those of :meth:`~shapley2d.Valuation.payments`, which ``pay`` asks for;
+    ``costs`` are prices of contributors, shown beside the sets.
+    """
+    if payments is None and pay is not None:
+        payments = valuation.payments(pay, trusted=trusted)
+    if payments is not None and not isinstance(payments, list):
+        payments = nw.from_native(payments, eager_only=True).rows(named=True)
+    content = page_content(valuation, payments, costs)
+    pages.write_page(
+        path,
+        f"{_ASSETS}/page.html.jinja",
+        styles=[f"{_ASSETS}/page.css"],
+        scripts=[f"{_ASSETS}/page.js"],
+        info=valuation.info,
+        facts=None,
+        notes=[valuation.caveat] if valuation.caveat else [],
+        title=title or content["claims"]["page"],
+        **content,
+    )
+
+
+def page_content(
+    valuation: Valuation, payments: list[dict[str, Any]] | None, costs: Any
+) -> dict[str, Any]:
+    """What the template shows; contributors by worth, columns in the order of the map."""
+    f, k, m = valuation._fragments, len(valuation.row_names), len(valuation._fragments.columns)
+    order = np.argsort(-valuation.row_values, kind="stable")
+    total, factor = valuation.total, interval_factor(f.dof)
+    score = Score.of(valuation.info) or Score(f.score)
+    unit = Unit(score.factor, "points" if score.per_cent else "")
+    decimals = unit.decimals(valuation.row_values.tolist())
+    decimals = 1 if decimals is None else decimals
+
+    def num(value: float, more: int = 0) -> str:
+        text = f"{round(unit.factor * value, decimals + more) + 0.0:,.{decimals + more}f}"
+        return text.replace("-", "\N{MINUS SIGN}")
+
+    drawn = draw_map(f.patterns[:, order], f.pattern_rows) if k <= _COLOURS else None
+    columns = np.arange(m) if drawn is None else np.array(drawn.columns)
+    page: dict[str, Any] = {
+        "f": f, "k": k, "m": m, "order": order, "map": drawn, "coloured": k <= _COLOURS,
+        "columns": [f.columns[j] for j in columns], "by_column": f.by == "column",
+        "union": f.union[columns] / f.n_rows, "overlap": f.overlap[columns] / f.n_rows,
+        "nobody": 1 - float(f.union.sum()) / (f.n_rows * m),
+        "several": float(f.overlap.sum()) / (f.n_rows * m),
+        "total": total, "total_half": factor * valuation.total_stderr, "factor": factor,
+        "shown": k if k <= _SHOWN + 5 else _SHOWN,
+        "num": num, "unit": unit, "score": score, "share": share, "word": word, "listed": listed,
+        "points": lambda value: f"{num(value)} {unit.words}".rstrip(),
+        "part": lambda value: f"{num(value)} of {num(total)} {unit.words}".rstrip(),
+    }  # fmt: skip
+    page["people"] = people = _people(valuation, page, columns)
+    page["pot"] = None if payments is None else _pay(people, payments)
+    names = [str(name) for name in valuation.row_names]
+    page["costs"] = [] if costs is None else read_costs(costs, names)[order].tolist()
+    page["names_of"] = lambda who, key="name": [people[i][key] for i in who]
+    page["best"] = best = _best_sets(page)
+    page["enough"] = next(one for one in best if one["lost"] <= one["half"])
+    page["tried"] = _all_sets(page, decimals)
+    page["leaders"] = leaders(valuation.row_values[order], f.covariance[np.ix_(order, order)], factor)
+    for key in ("alone", "missed"):
+        values, errors = (np.array([one[name] for one in people]) for name in (key, f"{key}_stderr"))
+        first = leaders(values, errors, factor)
+        page[f"{key}_most"] = first if values[first[0]] > factor * errors[first[0]] else []
+    if f.by == "column":
+        held = f.cells[order][:, columns] > 0
+        values = np.where(held, valuation.values[order][:, columns], -np.inf).ravel()
+        errors = valuation.stderr[order][:, columns].ravel()
+        first = leaders(values, errors, factor)
+        page["pieces"] = [divmod(i, m) for i in first]
+    return {**page, "claims": claims(page)}
+
+
+def _people(valuation: Valuation, page: dict[str, Any], columns: Ints) -> list[dict[str, Any]]:
+    """One record a contributor: what it holds, is worth, and adds, its bar in per cent."""
+    f, factor, values = page["f"], page["factor"], valuation.row_values
+    half = factor * valuation.row_stderr
+    low, high = min(0.0, float((values - half).min())), max(0.0, float((values + half).max()))
+
+    def place(value: float) -> float:
+        return round(1 + 98 * (value - low) / (high - low or 1.0), 1)
+
+    lost = {one.tobytes(): error for one, error in zip(f.sets, f.set_lost_stderr, strict=True)}
+    people = []
+    for q, i in enumerate(page["order"].tolist()):
+        value, cells = float(values[i]), f.cells[i, columns]
+        others = (np.arange(page["k"]) != i).tobytes()
+        from_, to = sorted((place(0), place(value)))
+        people.append({
+            "name": str(valuation.row_names[i]), "key": chr(65 + q) if page["coloured"] else str(q + 1),
+            "value": value, "half": half[i], "low": value - half[i], "high": value + half[i],
+            "bar": (from_, round(to - from_, 1)), "ends": (place(value - half[i]), place(value + half[i])),
+            "zero": place(0), "held": cells, "cells": int(cells.sum()),
+            "columns": [name for name, n in zip(page["columns"], cells, strict=True) if n],
+            "cover": cells / f.n_rows, "by_column": valuation.values[i, columns] if f.by == "column" else cells,
+            "most": float(np.abs(valuation.values[i]).max()), "alone": float(f.alone[i]), "alone_stderr": float(f.alone_stderr[i]),
+            "without": float(f.without[i]), "missed": page["total"] - float(f.without[i]),
+            "missed_stderr": float(lost.get(others, f.without_stderr[i])),
+        })  # fmt: skip
+    return people
+
+
+def _pay(people: list[dict[str, Any]], payments: list[dict[str, Any]]) -> str:
+    """Put payments into the records of contributors; the total as text."""
+    by_name = {str(one["owner"]): one for one in payments}
+    for one in people:
+        one |= {f"paid_{end}": by_name[one["name"]][end] for end in ("amount", "low", "high")}
+    return f"{sum(one['paid_amount'] for one in people):,.2f}".removesuffix(".00")
+
+
+def _best_sets(page: dict[str, Any]) -> list[dict[str, Any]]:
+    """The best of the sets of every size that were scored; the last one is all that hold cells."""
+    f, place, best = page["f"], np.argsort(page["order"]), []
+    for b in best_of_size(f.sets, f.set_scores).tolist():
+        members = sorted(place[f.sets[b]].tolist())
+        best.append({
+            "size": len(members), "members": members, "score": float(f.set_scores[b]),
+            "lost": round(page["total"] - float(f.set_scores[b]), 12),
+            "half": page["factor"] * float(f.set_lost_stderr[b]),
+            "cost": sum(page["costs"][i] for i in members) if page["costs"] else None,
+        })  # fmt: skip
+    best[-1] |= {"lost": 0.0, "half": 0.0}
+    return best
+
+
+def _all_sets(page: dict[str, Any], decimals: int) -> str:
+    """The scores of all sets, for the script; empty where not all are known.
+
+    Bit ``i`` of a place is the contributor of rank ``i``. Scores are whole parts of the largest in
+    two bytes, half widths of the interval of what is lost in one.
+    """
+    f, k = page["f"], page["k"]
+    bits = f.sets[:, page["order"]] @ (1 << np.arange(k))
+    holding = int(np.bitwise_or.reduce(bits))
+    if k > _COLOURS or len(f.sets) + 1 != 1 << holding.bit_count():
+        return ""
+    record: dict[str, Any] = {"decimals": decimals, "costs": page["costs"], "unit": page["unit"].words}
+    halves = page["factor"] * f.set_lost_stderr
+    for name, kind, most, numbers in (("scores", "<i2", 32767, f.set_scores), ("halves", "u1", 255, halves)):
+        step = float(np.abs(numbers).max()) / most or 1.0
+        coded = np.zeros(1 << k, kind)
+        coded[bits] = np.round(numbers / step)
+        every = coded[np.arange(1 << k) & holding]  # who holds nothing adds nothing
+        record |= {name: base64.b64encode(every.tobytes()).decode(), f"{name}_step": step * page["unit"].factor}
+    return script_json(record)

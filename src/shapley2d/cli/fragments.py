@@ -1,0 +1,281 @@
+"""``shapley2d fragments``: what each contributor's piece of a table is worth."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+from rich.text import Text
+
+from shapley2d._base.words import counted, format_seconds, printable, shorten
+from shapley2d._fragments.best_sets import read_costs
+from shapley2d._fragments.payments import UNTRUSTED, units_of
+from shapley2d._fragments.signature import sign
+from shapley2d._tables.convert import as_table
+from shapley2d._valuation.wording.units import Unit
+from shapley2d._version import __version__
+from shapley2d.cli.console import (
+    ResultConsole,
+    make_table,
+    progress,
+    shown,
+    warnings_as_notes,
+)
+from shapley2d.cli.errors import computing, stop_if_partial
+from shapley2d.cli.methods import parse_semivalue
+from shapley2d.cli.options import FragmentOptions, RunOptions
+from shapley2d.cli.reading.columns import find_column
+from shapley2d.cli.writing.outputs import (
+    before_writing,
+    check_outputs,
+    start_clock,
+    stop_if_unwritten,
+    write_outputs,
+    write_values,
+)
+from shapley2d.cli.writing.summary import print_files, print_json
+from shapley2d.exceptions import InputError
+
+_SCORES = {
+    "probability": "mean probability of the right label",
+    "r2": "R squared",
+    "roc_auc": "AUC",
+    "neg_log_loss": "mean log of the right label's probability",
+}
+_QUESTION = ("labels", "owners", "on", "by", "disagree", "method", "task", "scoring", "cv")
+_RUN = ("random_state", "n_jobs", "checkpoint", "cluster")
+_FACTS = (
+    *("target", "columns", "n_rows", "labels", "score", "baseline", "n_valid", "crossed", "by"),
+    *("how", "n_orders", "n_trained", "seconds"),
+)
+_SETS, _COLUMNS = 12, 8  # lines and columns of tables
+
+
+def fragments(of: FragmentOptions, run: RunOptions) -> None:
+    """Value what each contributor's piece of a table is worth, and split a payment."""
+    limit, named = start_clock(run), named_files(of.fragments)
+    others = {"labels": of.labels, "X_valid": of.valid, "owners": of.owners, "costs": of.costs}
+    names = {**named, "X": of.fragments[0]}
+    names |= {name: path for name, path in others.items() if path is not None}
+    check_outputs(run.output, run.report, [*names.values()], run.checkpoint, of.receipt)
+    _check(of)
+    weights = parse_semivalue(run.semivalue)
+    kinds: dict[str, Any] = {name: kind for kind, some in of.kinds.items() for name in some}
+
+    from shapley2d import value_fragments
+
+    with warnings_as_notes(names), computing(names, run.checkpoint):
+        costs = None if of.costs is None else _costs(of.costs, [*named])
+        valuation: Any = value_fragments(
+            named if of.owners is None else of.fragments[0],
+            of.target,
+            of.valid,
+            **{name: getattr(of, name) for name in _QUESTION},
+            **{name: getattr(run, name) for name in _RUN},
+            kinds=kinds or None,
+            semivalue=weights,
+            max_time=before_writing(limit, run, 0),
+            progress=progress(),
+        )
+        valuation = replace(valuation, _frame="pyarrow")
+        best = valuation.best_sets(costs, of.budget).to_pylist()
+        paid, undivided = None, None
+        try:
+            if of.pay is not None:
+                paid = valuation.payments(of.pay, trusted=of.trusted).to_pylist()
+        except InputError as error:  # values are shown and written all the same
+            undivided = error
+    page = {"payments": paid, "costs": costs}
+    terms = {"pay": of.pay, "trusted": of.trusted, "key": of.key}
+    files, failed = write_outputs(
+        [
+            ("values", run.output, lambda path: write_values(valuation, path)),
+            ("report", run.report, lambda path: valuation.to_html(path, **page)),
+            (
+                "receipt",
+                of.receipt if undivided is None else None,
+                lambda path: valuation.receipt(path, **terms),
+            ),
+        ]
+    )
+    facts = _facts(valuation, of, named, paid) | {"best_sets": best}
+    if run.as_json:
+        written = {what: str(path) for what, path in files.items()}
+        print_json(facts | {"settings": valuation.info, "files": written})
+    else:
+        console = ResultConsole()
+        _print_summary(facts, console)
+        print_files(files, console)
+    stop_if_unwritten(failed)
+    if undivided is not None:
+        raise undivided
+    stop_if_partial(valuation)
+
+
+def named_files(given: list[str]) -> dict[str, str]:
+    """Files by the name of their contributor: ``NAME=FILE``, or the file's name."""
+    named: dict[str, str] = {}
+    for text in given:
+        name, mark, path = text.partition("=")
+        if not mark:
+            name, path = Path(text).name.split(".")[0], text
+        if name in named:
+            raise InputError(f"two files are named {name!r}: name one, as in OTHER={path}")
+        named[name] = path
+    return named
+
+
+def _costs(path: str, names: list[str]) -> dict[str | None, float]:
+    """What contributors cost, from a file with the columns ``contributor`` and ``cost``."""
+    columns = {column.name: column for column in as_table(path, "costs").columns}
+    for name in ("contributor", "cost"):
+        find_column(name, [*columns], "--costs", path)
+    costs = dict(zip(columns["contributor"].text(), columns["cost"].entries.tolist(), strict=True))
+    read_costs(costs, names)
+    return costs
+
+
+def _check(of: FragmentOptions) -> None:
+    """Refuse before the work what could not be done after it."""
+    if of.pay is not None:
+        units_of(of.pay)
+        if of.valid is None and not of.trusted:
+            raise InputError(*UNTRUSTED)
+    if of.key is not None:
+        sign(b"", of.key)
+        if of.receipt is None:
+            raise InputError("--key signs a receipt: name its file by --receipt")
+    if of.budget is not None and of.costs is None:
+        raise InputError("--budget needs --costs: what each contributor costs")
+    if of.valid is not None and of.cv is not None:
+        raise InputError("--valid and --cv exclude each other: give one of them")
+    if of.owners is not None and len(of.fragments) > 1:
+        raise InputError("--owners is about one joined file: give one FILE, or leave --owners out")
+
+
+def _facts(valuation: Any, of: FragmentOptions, named: dict[str, str], paid: Any) -> dict[str, Any]:
+    """What is printed, as one record for machines; contributors by worth."""
+    found, values, names = valuation._fragments, valuation.row_values, valuation.row_names.tolist()
+    half = valuation._interval_factor * valuation.row_stderr
+    best = np.argsort(-valuation.column_values, kind="stable")
+    order, through = [valuation.column_names[j] for j in best], valuation.values[:, best].tolist()
+    columns = {
+        "contributor": names,
+        "file": [named.get(name) for name in names],
+        "value": values.tolist(),
+        "low": (values - half).tolist(),
+        "high": (values + half).tolist(),
+        "amount": [line["amount"] for line in paid] if paid else [None] * len(names),
+        "alone": found.alone.tolist(),
+        "without": found.without.tolist(),
+        "cells": found.cells.sum(axis=1).tolist(),
+        "through": [dict(zip(order, line, strict=True)) for line in through],
+    }
+    each = [dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)]
+    every = found.n_rows * len(found.columns)
+    return {
+        "schema": "shapley2d fragments 1",
+        "version": __version__,
+        "valid": of.valid,
+        "paid": of.pay and float(of.pay),
+        **{name: getattr(found, name) for name in _FACTS},
+        "held": int(found.union.sum()) / every,
+        "held_twice": int(found.overlap.sum()) / every,
+        "total": valuation.total,
+        "contributors": sorted(each, key=lambda one: -one["value"]),
+        "partial": bool(valuation.info.get("interrupted")),
+    }
+
+
+def _print_summary(facts: dict[str, Any], console: ResultConsole) -> None:
+    unit = Unit() if facts["score"] == "neg_log_loss" else Unit(100.0, "points")
+
+    def say(words: str) -> None:
+        console.print(Text(printable(words, "\n")), soft_wrap=True)
+
+    parts: list[Any] = [_headline(facts, unit), _contributors(facts["contributors"], unit)]
+    if facts["by"] == "column":
+        parts.append(_by_column(facts["contributors"], unit))
+    for part in [*parts, _label_words(facts), _best_sets(facts["best_sets"], unit), _how(facts)]:
+        if isinstance(part, Table):  # rich would pad its title
+            say(str(part.title))
+            part.title = None
+            console.print(part)
+        else:
+            say(part)
+        console.print()
+
+
+def _headline(facts: dict[str, Any], unit: Unit) -> str:
+    """The table and its holes; the score and what the contributors add."""
+    total, start = facts["total"], facts["baseline"]
+    full, labels = (
+        f"{100 * score:.1f} %" if unit.words else f"{score:.4g}" for score in (start + total, start)
+    )
+    size = f"{counted(facts['n_rows'], 'row')} x {counted(len(facts['columns']), 'column')}"
+    return (
+        f"{counted(len(facts['contributors']), 'contributor')}: {size}, predicting "
+        f"{facts['target']!r}. Nobody holds {100 - 100 * facts['held']:.0f} % of the entries; two "
+        f"or more hold {100 * facts['held_twice']:.0f} %.\n"
+        f"Score {full} ({_SCORES.get(facts['score'], facts['score'])}); the labels alone give "
+        f"{labels}. The contributors add {unit.text(total)}: that is what their values sum to."
+    )
+
+
+def _contributors(each: list[dict[str, Any]], unit: Unit) -> Table:
+    values = [one["value"] for one in each]
+    half = unit.spreads([one["high"] - one["value"] for one in each], values)
+    columns: dict[str, list[Any]] = {
+        "contributor": [shown(one["contributor"]) for one in each],
+        unit.words or "value": unit.numbers(values, signed=True),
+        "95 %": [reach and f"+- {reach}" for reach in half],
+    }
+    if each[0]["amount"] is not None:
+        columns["payment"] = [f"{one['amount']:,.2f}" for one in each]
+    columns["alone"] = unit.numbers([one["alone"] for one in each], signed=True)
+    return make_table("What contributors are worth", columns)
+
+
+def _by_column(each: list[dict[str, Any]], unit: Unit) -> Table:
+    columns: dict[str, list[Any]] = {"contributor": [shown(one["contributor"]) for one in each]}
+    for name in [*each[0]["through"]][:_COLUMNS]:
+        part = [one["through"][name] for one in each]
+        columns[printable(shorten(name, 16))] = unit.numbers(part, signed=True)
+    return make_table(f"Through which columns, {unit.words or 'in units of the score'}", columns)
+
+
+def _label_words(facts: dict[str, Any]) -> str:
+    if not facts["labels"]:
+        return "The labels are everybody's: nobody is paid for them."
+    return (
+        f"Labels are held by {', '.join(facts['labels'])}: a row trains only where a set holds its "
+        "label, so labels are valued too. Who holds all of them takes a large share."
+    )
+
+
+def _best_sets(best: list[dict[str, Any]], unit: Unit) -> Table:
+    priced, best = "cost" in best[0], best[:_SETS]
+    columns: dict[str, list[Any]] = {
+        "size": [str(one["size"]) for one in best],
+        "contributors": [shown(one["contributors"], 100) for one in best],
+        unit.words or "value": unit.numbers([one["score"] for one in best], signed=True),
+    }
+    if priced:
+        columns["cost"] = [f"{one['cost']:,.2f}" for one in best]
+    return make_table("Best sets by cost" if priced else "Best set of every size", columns)
+
+
+def _how(facts: dict[str, Any]) -> str:
+    """How it was computed, and on which rows."""
+    rows, orders = counted(facts["n_valid"], "row"), facts["n_orders"]
+    where = (
+        f"on {rows} of {facts['valid']}" if facts["valid"] else f"by cross-validation, on {rows}"
+    )
+    sets = counted(orders, "random order") if orders else "all sets of contributors"
+    return (
+        f"Scored {where}; {sets}, {facts['n_trained']:,} trainings, "
+        f"{format_seconds(facts['seconds'])}. Intervals say what other validation rows"
+        f"{' and other orders' if orders else ''} would change. Best sets are chosen on the rows "
+        "that score them, so they look a little too good."
+    )
