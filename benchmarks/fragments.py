@@ -191,9 +191,7 @@ def shares(name, way, draw):
         "way": way,
         "draw": draw,
     }
-    return concat(
-        [DataFrame({"rule": rule, "share": share, **known}) for rule, share in rules.items()]
-    )
+    return concat([DataFrame({"rule": rule, "share": one, **known}) for rule, one in rules.items()])
 
 
 def agreement(t):
@@ -286,16 +284,15 @@ def intervals(name, k, draws):
         v = value_fragments(
             given, y, V.iloc[some], y_valid.iloc[some], method=method, random_state=draw, **QUIET
         )
-        known = {
+        one = {
             "table": name,
             "k": k,
-            "draw": draw,
             "owner": np.arange(k),
+            "draw": draw,
             "orders": v._fragments.n_orders,
+            "value": v.row_values,
         }
-        found.append(
-            DataFrame({**known, "value": v.row_values, "half": v._interval_factor * v.row_stderr})
-        )
+        found.append(DataFrame({**one, "half": v._interval_factor * v.row_stderr}))
     return concat(found)
 
 
@@ -337,7 +334,7 @@ def game_of(X, held, y, V, y_valid):
         return 0.0 if found is None else found[right].mean() - baseline
 
     return worth, lambda sets: np.array(
-        [worth(one.tobytes()) for one in np.asarray(sets, dtype=bool)]
+        [worth(one.tobytes()) for one in np.atleast_2d(sets).astype(bool)]
     )
 
 
@@ -385,8 +382,15 @@ def rival(method, budget, seed, n=30):
                 worth, n, budget, default_rng(seed), 0.05 if method == "truncated orders" else 0.0
             )
         asked = worth.cache_info().currsize
-    known = {"method": method, "budget": budget, "owner": np.arange(n), "sets": asked, "own s": own}
-    return DataFrame({**known, "value": values})
+    known = {
+        "method": method,
+        "owner": np.arange(n),
+        "budget": budget,
+        "sets": asked,
+        "own s": own,
+        "value": values,
+    }
+    return DataFrame(known)
 
 
 def rivals_page(t):
