@@ -102,13 +102,16 @@ class Boosting:
             middle, scale = y.mean(), y.std() or 1.0
             raw = self._boost(part, columns, (y[None] - middle) / scale, np.zeros(1), seed)
             return np.asarray(middle + scale * raw)
-        shares = (np.bincount(y, minlength=self.n_classes) + 0.5) / (y.size + 0.5 * self.n_classes)
-        first = np.log(shares)
-        if self.n_classes == 2:  # one score, the log-odds of the second
+        # classes that only others hold are not known: what is predicted depends on these cells alone
+        present, own, counts = np.unique(y, return_inverse=True, return_counts=True)
+        first = np.log(counts + 0.5) - np.log(y.size + 0.5 * present.size)
+        if present.size == 2:  # one score, the log-odds of the second
             first = first[1:] - first[:1]
-        own = y == np.arange(self.n_classes)[-first.size :, None]
-        shares = _shares(self._boost(part, columns, own, first, seed))
-        return shares if self.n_classes > 2 else np.concatenate([1.0 - shares, shares])
+        targets = own == np.arange(present.size)[-first.size :, None]
+        shares = _shares(self._boost(part, columns, targets, first, seed))
+        found = np.zeros((self.n_classes, shares.shape[1]))
+        found[present] = shares if present.size > 2 else np.concatenate([1.0 - shares, shares])
+        return found
 
     def _boost(
         self, codes: Codes, columns: Ints, targets: Floats | Bools, first: Floats, seed: int
