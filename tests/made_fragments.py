@@ -9,7 +9,7 @@ import numpy as np
 
 from shapley2d import Valuation
 from shapley2d._fragments.facts import FileDigest, Fragments
-from shapley2d._fragments.scores import SAYS
+from shapley2d._models.score_lines import SAYS
 
 MONEY = ("age", "capital_gain", "capital_loss")
 WORK = ("workclass", "occupation", "hours_per_week")
@@ -166,4 +166,3 @@ def made(parts, *, columns=COLUMNS, worth=WORTH, n=1000, n_valid=400, spread=1.5
               "call": "value_fragments(...)", "score": SAYS[score]},
         _fragments=Fragments(**fields),
     )  # fmt: skip
-

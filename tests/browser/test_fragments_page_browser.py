@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from shapley2d._fragments.page import write_page
-
 from made_fragments import five, made, many, twelve
+from shapley2d._fragments.page import write_page
 
 PAGES = {"5": five(), "12": twelve(), "60": many(60)}
 
@@ -39,7 +38,12 @@ def test_the_page_never_scrolls_sideways(open_fragments, name, width):
 LOOKS = [("5", 390, "dark"), ("12", 1280, "light")]
 LOOKS += [
     pytest.param(*look, marks=pytest.mark.slow)
-    for look in (("5", 1280, "light"), ("12", 390, "dark"), ("60", 390, "light"), ("60", 1280, "dark"))
+    for look in (
+        ("5", 1280, "light"),
+        ("12", 390, "dark"),
+        ("60", 390, "light"),
+        ("60", 1280, "dark"),
+    )
 ]
 
 
@@ -94,7 +98,9 @@ def test_names_show_their_cells_on_the_map(open_fragments):
 
 def test_overlaps_are_striped_and_holes_are_empty(open_fragments):
     page = open_fragments()
-    fills = page.locator("#map .cells").evaluate_all("all => all.map((one) => getComputedStyle(one).fill)")
+    fills = page.locator("#map .cells").evaluate_all(
+        "all => all.map((one) => getComputedStyle(one).fill)"
+    )
     assert any(fill.startswith("url(") for fill in fills)
     assert all(re.match(r"rgb|url", fill) for fill in fills)
     letters = page.locator("#map text.wide").all_text_contents()
@@ -106,14 +112,18 @@ def test_print_has_everything_unfolded(open_fragments, name):
     page = open_fragments(name)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
-    assert page.locator("details table").evaluate_all("all => all.every((one) => one.checkVisibility())")
+    assert page.locator("details table").evaluate_all(
+        "all => all.every((one) => one.checkVisibility())"
+    )
     assert page.locator("#each tbody tr").count() == len(PAGES[name])
     assert page.locator("#try").count() == 0 or not page.locator("#try").is_visible()
 
 
 def test_the_page_says_all_without_script(browser, tmp_path):
     write_page(made(five()), tmp_path / "page.html", pay=100_000)
-    context = browser.new_context(java_script_enabled=False, viewport={"width": 1280, "height": 900})
+    context = browser.new_context(
+        java_script_enabled=False, viewport={"width": 1280, "height": 900}
+    )
     page = context.new_page()
     page.goto((tmp_path / "page.html").as_uri())
     assert page.locator("#map").is_visible() and page.locator(".sets").is_visible()

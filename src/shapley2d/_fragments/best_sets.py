@@ -25,7 +25,7 @@ def best_of_size(sets: Bools, scores: Floats) -> Ints:
     sizes = sets.sum(axis=1)
     order = np.lexsort((np.arange(len(sets)), -scores, sizes))
     first = np.flatnonzero(np.diff(sizes[order], prepend=0))
-    return order[first]
+    return np.asarray(order[first])
 
 
 def best_for_cost(sets: Bools, scores: Floats, costs: Floats, budget: float | None) -> Ints:

@@ -57,7 +57,7 @@ class Joined:
         """
         columns = np.zeros(int(groups.max()) + 1, dtype=bool)
         columns[groups[self.held.any(axis=(0, 2))]] = True
-        people = self.held.any(axis=(1, 2))
+        people = np.asarray(self.held.any(axis=(1, 2)))
         if self.labelled is not None:
             people |= self.labelled.any(axis=1)
         if not columns.any():
@@ -267,12 +267,8 @@ def _plain_labels(column: Column) -> list[Any]:
         return list(column.text())
     if column.kind == "boolean":
         return [bool(one) for one in column.entries.tolist()]
-    entries = column.entries
-    return (
-        entries.astype(np.int64).tolist()
-        if (entries == np.round(entries)).all()
-        else entries.tolist()
-    )
+    whole = (column.entries == np.round(column.entries)).all()
+    return list(column.entries.astype(np.int64 if whole else np.float64).tolist())
 
 
 def _listed(pieces: Sequence[Piece]) -> str:
