@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._tables.table import Table
 
 Changes = dict[str, dict[int, str | None]]
 """New entries as text, by column and row; None for a missing one."""
@@ -304,12 +302,3 @@ def _in_arrow(column: Any, rows: list[int], values: list[Any], kind: str, needed
     taken[rows] = len(column) + np.arange(len(rows))
     both = pa.concat_arrays([column, pa.array(values, column.type)])
     return pa.chunked_array([both.take(pa.array(taken))])
-
-
-def blank_cells(table: Table, gone: NDArray[np.bool_]) -> Table:
-    """The table with some cells missing; models that take the user's frame still see them."""
-    columns = tuple(
-        column.with_entries(np.where(mask, np.nan, column.entries))
-        for column, mask in zip(table.columns, gone.T, strict=True)
-    )
-    return replace(table, columns=columns)
