@@ -75,15 +75,6 @@ class HeldForest:
         if self._names is None:
             self._names = CellNames.of(self._problem)
         edits = read_edits(self._problem, self._names.find(changes))
-        return self._compare(edits)
-
-    def _trees(self) -> list[FittedTrees]:
-        if self._held is None:
-            self._held = self._hold()
-        return self._held
-
-    def _compare(self, edits: Edits) -> tuple[float, float, Floats, dict[Any, tuple[float, float]]]:
-        """The scores before and after; changes of all values and predictions."""
         held, count = self._trees(), len(self._games)
         scores, added = (
             np.zeros(2),
@@ -103,6 +94,11 @@ class HeldForest:
         names = self._problem.table.row_names[edits.rows].tolist()
         pairs = {name: (float(a), float(b)) for name, a, b in zip(names, *own, strict=True)}
         return float(scores[0]), float(scores[1]), added, pairs
+
+    def _trees(self) -> list[FittedTrees]:
+        if self._held is None:
+            self._held = self._hold()
+        return self._held
 
     def _own_predictions(self, k: int, edits: Edits, after: FittedTrees) -> Floats:
         """Predictions of the changed rows, before and after, as people know them."""

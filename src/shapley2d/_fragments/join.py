@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 DISAGREE = ("error", "first", "missing")
 """What a cell is for which two contributors have different entries."""
 
-Packed = "NDArray[np.uint8]"
-
 
 @dataclass(frozen=True)
 class Joined:
