@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from shapley2d._version import __version__
 
 if TYPE_CHECKING:
-    from shapley2d._fragments.value import value_fragments
-    from shapley2d._fragments.verify import Verification, verify_receipt
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._forest.explain import Explanation, PredictionExplainer, explain_prediction
     from shapley2d._forest.method import Forest
+    from shapley2d._fragments.value import value_fragments
+    from shapley2d._fragments.verify import Verification, verify_receipt
     from shapley2d._inspection.inspect import inspect_cells
     from shapley2d._inspection.inspection import Inspection
     from shapley2d._inspection.inspector import CellInspector

@@ -118,6 +118,21 @@ def test_a_receipt_verifies_by_itself_and_from_the_files(receipt, given, others)
     assert str(found).splitlines() == list(found.lines)
 
 
+def test_frames_in_memory_have_digests_too(folder, given):
+    pieces = {name: pd.read_csv(path, index_col="customer") for name, path in given.items()}
+    y = pd.read_csv(folder / "labels.csv", index_col="customer")["default"]
+    valid = pd.read_csv(folder / "valid.csv").drop(columns="customer")
+    found = value_fragments(pieces, y, valid, method="gaussian_nb", progress=False)
+    receipt = make_receipt(found)
+    assert {one["file"] for one in receipt["contributors"]} == {""}
+    shuffled = pieces | {"north": pieces["north"].iloc[::-1]}
+    assert verify_receipt(receipt, pieces, labels=y, valid=valid, progress=False).ok
+    wrong = differing(verify_receipt(receipt, shuffled, labels=y, valid=valid, progress=False))
+    assert wrong == ["differs: north: not the file that was valued."]  # but of the same values
+    wrong = verify_receipt(receipt, pieces, labels=y[::-1], valid=valid, progress=False)
+    assert "differs: (labels): not the file that was valued." in wrong.lines
+
+
 def test_an_owner_checks_its_own_file(receipt, given, folder):
     found = verify_receipt(receipt, {"shop": given["shop"]})
     assert found.ok and found.lines[3:] == (

@@ -56,7 +56,7 @@ KINDS = {
     "groups of neighbours": groups(*VALID, method=KNN(n_neighbors=2)),
     "groups of neighbours crossed": groups(*CROSSED, method=KNN(n_neighbors=2), cv=2),
 }
-OFTEN = ["exact crossed", "game", "forest crossed", "blocks of neighbours crossed"]
+OFTEN = ["exact crossed", "game", "forest crossed", "groups of neighbours crossed"]
 pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.InputWarning")
 
 
@@ -98,7 +98,7 @@ def test_a_run_that_crashed_goes_on_to_the_same_bits(kind, small_pieces, monkeyp
 
 @pytest.mark.parametrize(
     "kind",
-    ["exact", "forest", "blocks of neighbours", *map(slow, ("exact crossed", "given forest"))],
+    ["exact", "forest", "groups of neighbours", *map(slow, ("exact crossed", "given forest"))],
 )
 def test_workers_and_pools_do_the_same_bits(kind, small_pieces, tmp_path):
     value = KINDS[kind]
@@ -108,7 +108,7 @@ def test_workers_and_pools_do_the_same_bits(kind, small_pieces, tmp_path):
         assert same_bits(value(cluster=pool), plain)
 
 
-@pytest.mark.parametrize("kind", ["forest", *map(slow, ("exact crossed", "blocks of neighbours"))])
+@pytest.mark.parametrize("kind", ["forest", *map(slow, ("exact crossed", "groups of neighbours"))])
 def test_a_cluster_does_the_same_bits(kind, dask_client, small_pieces, tmp_path):
     value, path = KINDS[kind], tmp_path / "run.npz"
     plain = value()

@@ -121,12 +121,12 @@ class Total:
             found = found + self._ends.sum(axis=0) / n
         if whole is not None:
             found = found + (whole - found.sum(axis=(0, 1))) / (n * m)
-        return found
+        return np.asarray(found)
 
     @property
     def _met(self) -> Floats:
         """In how many orders each player was between the ends."""
-        return np.maximum(self.hits.sum(axis=1), 1.0)
+        return np.asarray(np.maximum(self.hits.sum(axis=1), 1.0))
 
     def variances(self) -> Floats:
         """What other orders would change, as variances: of cells, and last of row sums."""
@@ -137,9 +137,7 @@ class Total:
         usual = np.concatenate([usual, usual.sum(axis=1, keepdims=True)], axis=1)
         met, hits = self._met[:, None], self.hits
         mean = (self.at_place.sum(axis=1) - hits @ usual) / met
-        squares = (
-            self.squares - 2 * np.einsum("ipm,pm->im", self.at_place, usual) + hits @ usual**2
-        )
+        squares = self.squares - 2 * np.einsum("ipm,pm->im", self.at_place, usual) + hits @ usual**2
         spread = np.maximum(squares - met * mean**2, 0.0) / np.maximum(met - 1, 1.0)
         return np.asarray(self._between.mean() ** 2 * spread / met)
 
@@ -173,8 +171,10 @@ class Total:
     def note(self) -> str:
         """How far it is, for a progress report."""
         what = "random orders" if self.orders else "parts of all sets"
-        return f"{self.count:,} of {self.most:,} {what}" if not self.orders else (
-            f"{self.count:,} {what}"
+        return (
+            f"{self.count:,} of {self.most:,} {what}"
+            if not self.orders
+            else (f"{self.count:,} {what}")
         )
 
     _SUMS = ("sum", "by_place", "hits", "at_place", "squares", "column_sums", "column_squares")

@@ -25,7 +25,7 @@ def best_of_size(sets: Bools, scores: Floats) -> Ints:
     sizes = sets.sum(axis=1)
     order = np.lexsort((np.arange(len(sets)), -scores, sizes))
     first = np.flatnonzero(np.diff(sizes[order], prepend=0))
-    return order[first]
+    return np.asarray(order[first])
 
 
 def best_for_cost(sets: Bools, scores: Floats, costs: Floats, budget: float | None) -> Ints:
@@ -37,7 +37,7 @@ def best_for_cost(sets: Bools, scores: Floats, costs: Floats, budget: float | No
     order = np.lexsort((-scores, price))
     better = np.maximum.accumulate(scores[order])
     first = np.append(True, better[1:] > better[:-1])
-    found = order[first]
+    found: Ints = order[first]
     return found if budget is None else found[price[found] <= budget * (1 + 1e-12)]
 
 

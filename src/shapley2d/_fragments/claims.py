@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
     from shapley2d._base.arrays import Floats
 
-_WORDS = "no one two three four five six seven eight nine ten eleven twelve".split()
+_WORDS = [
+    "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve",
+]  # fmt: skip
 _CLOSE = "too close to tell apart"
 
 
@@ -36,7 +39,7 @@ def listed(names: Sequence[str]) -> str:
 
 def of(name: str) -> str:
     """The genitive of a name."""
-    return name + ("’" if name.endswith("s") else "’s")
+    return f"{name}\N{RIGHT SINGLE QUOTATION MARK}{'' if name.endswith('s') else 's'}"
 
 
 def share(part: float) -> str:
@@ -76,42 +79,46 @@ def claims(page: dict[str, Any]) -> dict[str, str]:
 
 
 def _worth(page: dict[str, Any]) -> dict[str, str]:
-    people, num, k = page["people"], page["num"], page["k"]
-    names, total = [one["name"] for one in people], page["total"]
+    people, k, total, near = page["people"], page["k"], page["total"], page["leaders"]
     first, paid = people[0], page["pot"] is not None
-    near = page["leaders"]
+    worth = [one["value"] for one in people]
     if first["low"] <= 0:
         lead = "No contributor is clearly worth something"
     elif len(near) > 1:
-        lead = f"{_few([names[i] for i in near], first=True)} lead, {_CLOSE}"
+        lead = f"{_few(page['names_of'](near), first=True)} lead, {_CLOSE}"
         if paid and len(near) == 2:
-            lead += f": {people[0]['paid_amount']:,.0f} and {people[1]['paid_amount']:,.0f} of {page['pot']}"
+            amounts = listed([f"{people[i]['paid_amount']:,.0f}" for i in near])
+            lead += f": {amounts} of {page['pot']}"
     else:
-        n, held = len(first["columns"]), first["name"]
+        n, what, verb = len(first["columns"]), first["name"], "is"
         if n < page["m"]:
-            held = f"{of(held)} {word(n)} column{'s' if n > 1 else ''}"
-        amount = f"{first['paid_amount']:,.0f} of {page['pot']}" if paid else page["part"](first["value"])
-        lead = f"{held} {'are' if n > 1 and n < page['m'] else 'is'} worth most: {amount}"
+            what = f"{of(what)} {word(n)} column{'s' if n > 1 else ''}"
+            verb = "are" if n > 1 else "is"
+        amount = f"{first['paid_amount']:,.0f} of {page['pot']}" if paid else page["part"](worth[0])
+        lead = f"{what} {verb} worth most: {amount}"
     harm = [one["name"] for one in people if one["high"] < 0]
+    nothing = [one["name"] for one in people if not (one["cells"] or one["half"])]
     unsure = [one["name"] for one in people if one["low"] <= 0 <= one["high"]]
-    doubts = [f"{_few(harm)} lower{_s(harm)} the score"] * bool(harm)
-    doubts += [f"{_few(unsure)} may be worth nothing"] * bool(unsure)
-    ahead = people[: 1 if k < 3 or first["value"] >= total / 2 else 2]
-    sums = sum(one["value"] for one in ahead)
-    bring = share(sums / total) if people[-1]["value"] >= 0 < total else page["part"](sums)
-    group = f"{listed([one['name'] for one in ahead])} bring{_s(ahead)} {bring}"
-    if not page["coloured"]:
-        worth = np.maximum([one["value"] for one in people], 0)
-        half = int(np.searchsorted(np.cumsum(worth), worth.sum() / 2)) + 1
-        part = share(worth[:half].sum() / (worth.sum() or 1))
-        does = ("is" if half == 1 else "are") + " paid" if paid else f"bring{'s' if half == 1 else ''}"
-        lead, group = f"{word(half, first=True)} of {k} contributors {does} {part}", lead
-        lead, doubts = "; ".join([lead, *doubts]), []
-    elif not doubts:
-        both = "It is" if k == 1 else "Both are" if k == 2 else f"All {word(k)} are"
-        group = "; ".join([f"{both} worth something", *[group] * (k > 1)])
-    elif first["low"] <= 0:
+    unsure = [name for name in unsure if name not in nothing]
+    doubts = [f"{_few(harm)} lower{_s(harm)} the score"] if harm else []
+    doubts += [f"{_few(unsure)} may be worth nothing"] if unsure else []
+    doubts += [f"{_few(nothing)} hold{_s(nothing)} nothing"] if nothing else []
+    ahead = 1 if k < 3 or worth[0] >= total / 2 else 2
+    sums = sum(worth[:ahead])
+    bring = share(sums / total) if worth[-1] >= 0 < total else page["part"](sums)
+    group = f"{listed(page['names_of'](range(ahead)))} bring{'s' if ahead == 1 else ''} {bring}"
+    above = np.cumsum(np.maximum(worth, 0))
+    half = int(np.searchsorted(above, above[-1] / 2)) + 1
+    if first["low"] <= 0:
         group = "Values and errors"
+    elif not page["coloured"] and half > 1:
+        group, does = lead, "are paid" if paid else "bring"
+        part = share(above[half - 1] / above[-1])
+        many = f"{word(half, first=True)} of {k} contributors {does} {part}"
+        return {"page": "; ".join([many, *doubts]), "worth": group}
+    elif not doubts:
+        who = {1: "It is", 2: "Both are"}.get(k, f"All {word(k)} are")
+        group = f"{who} worth something" + (f"; {group}" if k > 1 else "")
     return {"page": lead, "worth": "; ".join([group, *doubts])}
 
 
@@ -132,12 +139,12 @@ def _table(page: dict[str, Any]) -> str:
 
 
 def _best(page: dict[str, Any]) -> str:
-    enough, k, total = page["enough"], page["k"], page["total"]
+    enough, k, whole = page["enough"], page["k"], page["whole"]
     everybody = "both" if k == 2 else f"all {word(k)}"
-    if total <= page["total_half"]:
+    if whole <= page["total_half"]:
         return f"Not even {everybody} together clearly beat the baseline"
     before = [one for one in page["best"] if one["size"] < enough["size"]]
-    most = next((one for one in before if one["score"] >= 0.9 * total), None)
+    most = next((one for one in before if one["score"] >= 0.9 * whole), None)
 
     def who(one: dict[str, Any], verb: str, *, first: bool = False) -> str:
         names = page["names_of"](one["members"])
@@ -152,7 +159,7 @@ def _best(page: dict[str, Any]) -> str:
     else:
         claim = f"{does} as well as {everybody}"
         claim += ", within the error" if enough["lost"] > 0 else ""
-    return f"{claim}; {who(most, 'bring')} {share(most['score'] / total)}" if most else claim
+    return f"{claim}; {who(most, 'bring')} {share(most['score'] / whole)}" if most else claim
 
 
 def _pieces(page: dict[str, Any]) -> str:
@@ -193,7 +200,10 @@ def _each(page: dict[str, Any]) -> str:
 
 def _how(page: dict[str, Any]) -> str:
     f, k = page["f"], page["k"]
-    what = f"All {2**k:,} sets of contributors were scored"
-    if f.how != "all sets":
-        what = f"{f.n_orders:,} random orders of the {k} contributors were scored, in {f.n_trained:,} trainings,"
-    return f"{what} on {f.n_valid:,} {'rows, by cross-validation' if f.crossed else 'validation rows'}"
+    rows = "rows, by cross-validation" if f.crossed else "validation rows"
+    if f.how == "all sets":
+        return f"All {2**k:,} sets of contributors were scored on {f.n_valid:,} {rows}"
+    return (
+        f"{f.n_orders:,} random orders of the {k} contributors were scored, in {f.n_trained:,} "
+        f"trainings, on {f.n_valid:,} {rows}"
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from shapley2d._base.time_limit import TimeLimit
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import counted
 from shapley2d._estimation.rounds import add_rounds
+from shapley2d._estimation.set_draws import AllSets, Orders, scored_sets
 from shapley2d._estimation.total import Total
 from shapley2d._estimation.workers import ordered_results
-from shapley2d._fragments.draws import AllSets, Orders, scored_sets
 from shapley2d._methods.identity import checkpoint_of
 from shapley2d._theory.semivalues import size_probabilities
 from shapley2d.exceptions import InputError, PrecisionWarning, Setting
@@ -23,9 +23,8 @@ from shapley2d.exceptions import InputError, PrecisionWarning, Setting
 if TYPE_CHECKING:
     from shapley2d._base.arrays import Bools, Floats
     from shapley2d._fragments.game import FragmentGame
+    from shapley2d._fragments.method import Design
     from shapley2d._methods.run import Run
-
-Design = Literal["auto", "all sets", "orders"]
 
 MOST_PLAYERS = 14
 """Contributors and columns together of which all sets are trained, unless asked: 16,384 trainings."""

@@ -197,6 +197,10 @@ class Fragments:
         found = {name: _unpacked(one) for name, one in record.items()}
         found["files"] = tuple(FileDigest(*map(str, one)) for one in found["files"])
         found["labels"] = tuple(map(str, found["labels"]))
+        for one in fields(cls):
+            plain, kept = _PLAIN.get(str(one.type)), found[one.name]
+            if plain and (type(kept) is not plain or (kept == np.inf and one.name != "dof")):
+                raise ValueError(f"its {one.name} of contributors does not fit")
         made = cls(**found)
         m, sets = len(made.columns), len(made.sets)
         patterns = len(made.pattern_rows)
@@ -213,6 +217,8 @@ class Fragments:
         return made
 
 
+_PLAIN = {"int": int, "float": float, "bool": bool, "str": str, "list[str]": list,
+          "dict[str, Any]": dict}  # fmt: skip
 _TYPES = {"f": "<f8", "i": "<i8", "b": "|b1"}
 
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._fragments.join import Joined
-    from shapley2d._fragments.judges import Judge
-    from shapley2d._fragments.scores import Score
+    from shapley2d._models.judges import Judge
+    from shapley2d._models.score_lines import Score
 
 MOST_REMEMBERED = 2**27
 """Numbers of utilities that are remembered, as 4 bytes each: half a gigabyte."""

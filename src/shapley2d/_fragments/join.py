@@ -55,7 +55,7 @@ class Joined:
         """
         columns = np.zeros(int(groups.max()) + 1, dtype=bool)
         columns[groups[self.held.any(axis=(0, 2))]] = True
-        people = self.held.any(axis=(1, 2))
+        people = np.asarray(self.held.any(axis=(1, 2)))
         if self.labelled is not None:
             people |= self.labelled.any(axis=1)
         if not columns.any():
@@ -77,7 +77,7 @@ def join_pieces(pieces: Sequence[Piece], target: str, disagree: str) -> Joined:
     """Join what contributors give; a piece without a name is everybody's labels."""
     owners = [piece for piece in pieces if piece.name]
     everybody = next((piece for piece in pieces if not piece.name), None)
-    holders = [piece for piece in owners if target in piece.columns]
+    holders = [piece for piece in owners if piece.holds(target)]
     if everybody is not None and holders:
         warn_input(
             f"labels are given apart, so the column {target!r} of {_listed(holders)} is not used"
@@ -265,12 +265,8 @@ def _plain_labels(column: Column) -> list[Any]:
         return list(column.text())
     if column.kind == "boolean":
         return [bool(one) for one in column.entries.tolist()]
-    entries = column.entries
-    return (
-        entries.astype(np.int64).tolist()
-        if (entries == np.round(entries)).all()
-        else entries.tolist()
-    )
+    whole = (column.entries == np.round(column.entries)).all()
+    return list(column.entries.astype(np.int64 if whole else np.float64).tolist())
 
 
 def _listed(pieces: Sequence[Piece]) -> str:

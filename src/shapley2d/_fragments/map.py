@@ -7,6 +7,7 @@ places are in per cent: one drawing serves a screen, a phone and a printer.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,7 +33,7 @@ class Label:
     y: float
     width: float
     height: float
-    first: bool  # of these holders
+    first: bool = True  # of these holders
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def draw_map(patterns: Bools, rows: Ints) -> Map | None:
         ends = [0, *(np.flatnonzero(np.diff(column)) + 1).tolist(), n_patterns]
         runs += [
             (j, a, b, tuple(i for i in range(k) if column[a] >> i & 1))
-            for a, b in zip(ends[:-1], ends[1:], strict=True)
+            for a, b in pairwise(ends)
             if column[a]
         ]
     if len(runs) > MOST:
@@ -82,7 +83,7 @@ def draw_map(patterns: Bools, rows: Ints) -> Map | None:
         others = np.flatnonzero(~alike)
         left, right = max([-1, *others[others < j]]) + 1, min([m, *others[others > j]])
         middle = (left + right) * 50 / m
-        labels.append(Label(who, middle, top + height / 2, (right - left) * 100 / m, height, True))
+        labels.append(Label(who, middle, top + height / 2, (right - left) * 100 / m, height))
     return Map(columns.tolist(), blocks, _without_crowds(labels))
 
 

@@ -1,4 +1,4 @@
-"""The page of a valuation of fragments: who holds what, what it is worth, and which sets do well."""
+"""The page of a valuation of fragments: who holds what, what it is worth, which sets do well."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from shapley2d._valuation.wording.units import Score, Unit
 
 if TYPE_CHECKING:
     import os
+
     from shapley2d._base.arrays import Ints
     from shapley2d._valuation.valuation import Valuation
 
@@ -32,19 +33,18 @@ def write_page(
     *,
     title: str | None = None,
     pay: float | None = None,
-    payments: Any = None,
     trusted: bool = False,
     costs: Any = None,
 ) -> None:
     """Write the page, one file that asks the network for nothing, whole or not at all.
 
-    ``payments`` are those of :meth:`~shapley2d.Valuation.payments`, which ``pay`` asks for;
-    ``costs`` are prices of contributors, shown beside the sets.
+    ``pay`` is divided as by :meth:`~shapley2d.Valuation.payments`; ``costs`` are prices of
+    contributors, shown beside the sets.
     """
-    if payments is None and pay is not None:
-        payments = valuation.payments(pay, trusted=trusted)
-    if payments is not None and not isinstance(payments, list):
-        payments = nw.from_native(payments, eager_only=True).rows(named=True)
+    payments = None
+    if pay is not None:
+        paid: Any = valuation.payments(pay, trusted=trusted)
+        payments = nw.from_native(paid, eager_only=True).rows(named=True)
     content = page_content(valuation, payments, costs)
     pages.write_page(
         path,
@@ -71,8 +71,8 @@ def page_content(
     decimals = unit.decimals(valuation.row_values.tolist())
     decimals = 1 if decimals is None else decimals
 
-    def num(value: float, more: int = 0) -> str:
-        text = f"{round(unit.factor * value, decimals + more) + 0.0:,.{decimals + more}f}"
+    def num(value: float) -> str:
+        text = f"{round(unit.factor * value, decimals) + 0.0:,.{decimals}f}"
         return text.replace("-", "\N{MINUS SIGN}")
 
     drawn = draw_map(f.patterns[:, order], f.pattern_rows) if k <= _COLOURS else None
@@ -84,6 +84,8 @@ def page_content(
         "nobody": 1 - float(f.union.sum()) / (f.n_rows * m),
         "several": float(f.overlap.sum()) / (f.n_rows * m),
         "total": total, "total_half": factor * valuation.total_stderr, "factor": factor,
+        "whole": float(f.set_scores[f.sets.sum(axis=1).argmax()]),
+        "shapley": valuation.info.get("semivalue", ["shapley"] * 2) == ["shapley"] * 2,
         "shown": k if k <= _SHOWN + 5 else _SHOWN,
         "num": num, "unit": unit, "score": score, "share": share, "word": word, "listed": listed,
         "points": lambda value: f"{num(value)} {unit.words}".rstrip(),
@@ -97,9 +99,13 @@ def page_content(
     page["best"] = best = _best_sets(page)
     page["enough"] = next(one for one in best if one["lost"] <= one["half"])
     page["tried"] = _all_sets(page, decimals)
-    page["leaders"] = leaders(valuation.row_values[order], f.covariance[np.ix_(order, order)], factor)
+    page["leaders"] = leaders(
+        valuation.row_values[order], f.covariance[np.ix_(order, order)], factor
+    )
     for key in ("alone", "missed"):
-        values, errors = (np.array([one[name] for one in people]) for name in (key, f"{key}_stderr"))
+        values, errors = (
+            np.array([one[name] for one in people]) for name in (key, f"{key}_stderr")
+        )
         first = leaders(values, errors, factor)
         page[f"{key}_most"] = first if values[first[0]] > factor * errors[first[0]] else []
     if f.by == "column":
@@ -121,21 +127,25 @@ def _people(valuation: Valuation, page: dict[str, Any], columns: Ints) -> list[d
         return round(1 + 98 * (value - low) / (high - low or 1.0), 1)
 
     lost = {one.tobytes(): error for one, error in zip(f.sets, f.set_lost_stderr, strict=True)}
+    holding, ranks = f.sets.any(axis=0), np.arange(page["k"])
     people = []
     for q, i in enumerate(page["order"].tolist()):
         value, cells = float(values[i]), f.cells[i, columns]
-        others = (np.arange(page["k"]) != i).tobytes()
-        from_, to = sorted((place(0), place(value)))
+        low_end, high_end = value - half[i], value + half[i]
+        left, right = sorted((place(0), place(value)))
+        others = holding & (ranks != i)
         people.append({
-            "name": str(valuation.row_names[i]), "key": chr(65 + q) if page["coloured"] else str(q + 1),
-            "value": value, "half": half[i], "low": value - half[i], "high": value + half[i],
-            "bar": (from_, round(to - from_, 1)), "ends": (place(value - half[i]), place(value + half[i])),
-            "zero": place(0), "held": cells, "cells": int(cells.sum()),
+            "name": str(valuation.row_names[i]),
+            "key": chr(65 + q) if page["coloured"] else str(q + 1),
+            "value": value, "half": half[i], "low": low_end, "high": high_end,
+            "bar": (left, round(right - left, 1)), "zero": place(0),
+            "ends": (place(low_end), place(high_end)),
+            "held": cells, "cells": int(cells.sum()), "cover": cells / f.n_rows,
             "columns": [name for name, n in zip(page["columns"], cells, strict=True) if n],
-            "cover": cells / f.n_rows, "by_column": valuation.values[i, columns] if f.by == "column" else cells,
-            "most": float(np.abs(valuation.values[i]).max()), "alone": float(f.alone[i]), "alone_stderr": float(f.alone_stderr[i]),
-            "without": float(f.without[i]), "missed": page["total"] - float(f.without[i]),
-            "missed_stderr": float(lost.get(others, f.without_stderr[i])),
+            "by_column": valuation.values[i, columns] if page["by_column"] else cells,
+            "alone": float(f.alone[i]), "alone_stderr": float(f.alone_stderr[i]),
+            "without": float(f.without[i]), "missed": page["whole"] - float(f.without[i]),
+            "missed_stderr": float(lost.get(others.tobytes(), f.without_stderr[i])),
         })  # fmt: skip
     return people
 
@@ -155,7 +165,7 @@ def _best_sets(page: dict[str, Any]) -> list[dict[str, Any]]:
         members = sorted(place[f.sets[b]].tolist())
         best.append({
             "size": len(members), "members": members, "score": float(f.set_scores[b]),
-            "lost": round(page["total"] - float(f.set_scores[b]), 12),
+            "lost": round(page["whole"] - float(f.set_scores[b]), 12),
             "half": page["factor"] * float(f.set_lost_stderr[b]),
             "cost": sum(page["costs"][i] for i in members) if page["costs"] else None,
         })  # fmt: skip
@@ -174,12 +184,22 @@ def _all_sets(page: dict[str, Any], decimals: int) -> str:
     holding = int(np.bitwise_or.reduce(bits))
     if k > _COLOURS or len(f.sets) + 1 != 1 << holding.bit_count():
         return ""
-    record: dict[str, Any] = {"decimals": decimals, "costs": page["costs"], "unit": page["unit"].words}
+    record: dict[str, Any] = {
+        "decimals": decimals,
+        "costs": page["costs"],
+        "unit": page["unit"].words,
+    }
     halves = page["factor"] * f.set_lost_stderr
-    for name, kind, most, numbers in (("scores", "<i2", 32767, f.set_scores), ("halves", "u1", 255, halves)):
+    for name, kind, most, numbers in (
+        ("scores", "<i2", 32767, f.set_scores),
+        ("halves", "u1", 255, halves),
+    ):
         step = float(np.abs(numbers).max()) / most or 1.0
         coded = np.zeros(1 << k, kind)
         coded[bits] = np.round(numbers / step)
         every = coded[np.arange(1 << k) & holding]  # who holds nothing adds nothing
-        record |= {name: base64.b64encode(every.tobytes()).decode(), f"{name}_step": step * page["unit"].factor}
+        record |= {
+            name: base64.b64encode(every.tobytes()).decode(),
+            f"{name}_step": step * page["unit"].factor,
+        }
     return script_json(record)

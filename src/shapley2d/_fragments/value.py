@@ -18,13 +18,15 @@ from shapley2d._fragments.estimate import estimate_game
 from shapley2d._fragments.files import digest_of
 from shapley2d._fragments.game import FragmentGame
 from shapley2d._fragments.join import DISAGREE, join_pieces
-from shapley2d._fragments.judges import make_judge, method_word, read_method
-from shapley2d._fragments.pieces import label_piece, named_fragments, owned_pieces, read_piece
+from shapley2d._fragments.method import method_word, read_method
+from shapley2d._fragments.owners import owned_pieces
+from shapley2d._fragments.pieces import label_piece, named_fragments, read_piece
 from shapley2d._fragments.result import make_facts, make_valuation
-from shapley2d._fragments.scores import SAYS, Score, score_name, sorted_rows
 from shapley2d._methods.identity import fingerprint_problem
 from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run
+from shapley2d._models.judges import make_judge
+from shapley2d._models.score_lines import SAYS, Score, score_name, sorted_rows
 from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.intake import as_frame, names_of, opened, without_column
 from shapley2d._tables.kinds import check_kinds

@@ -90,6 +90,23 @@ def verify_receipt(
     -------
     Verification
         ``ok``, and a sentence on each check in ``lines``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from shapley2d import value_fragments, verify_receipt
+    >>> table = pd.DataFrame(np.random.default_rng(0).normal(size=(90, 2)), columns=["age", "debt"])
+    >>> late = (table.age + table.debt > 0).rename("late")
+    >>> pieces = {"Bank": table.loc[:59, ["age"]], "Shop": table.loc[:59, ["debt"]]}
+    >>> y, later = late[:60], table[60:].assign(late=late)
+    >>> v = value_fragments(pieces, y, later, method="gaussian_nb", progress=False)
+    >>> receipt = v.receipt(pay=1000)
+    >>> verify_receipt(receipt, pieces, labels=y, valid=later, progress=False).ok
+    True
+    >>> receipt["contributors"][0]["amount"] = "999.00"
+    >>> print(verify_receipt(receipt).lines[0])
+    differs: the receipt's digest does not fit: it was changed after it was written.
     """
     record, said = read_receipt(receipt), _Said()
     _check_record(record, public_key, said)
@@ -157,7 +174,7 @@ def _match_files(wanted: dict[str, str], given: dict[str, Any], said: _Said) -> 
     """What was given, by its name in the receipt; said to be the file that was valued or not."""
     found: dict[str, Any] = {}
     for name, source in given.items():
-        digest = digest_of(name, source).digest
+        digest = digest_of(name.strip("()"), source).digest  # a series by its role
         alike = [one for one in wanted if wanted[one] == digest and one not in {**given, **found}]
         if name not in wanted and not alike:
             said.differs(f"{name}: no file of the receipt, neither by its name nor by its digest.")

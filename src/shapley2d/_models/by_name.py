@@ -92,6 +92,11 @@ MODELS = {
             scorings=("accuracy", "balanced_accuracy", "r2"),
         ),
         Model("knn", "the K-nearest-neighbour utility, built in; KNN(...) for other options"),
+        Model(
+            "boosting",
+            "boosted trees, built in: milliseconds a subset, missing entries as such",
+            scorings=("accuracy", "balanced_accuracy", "neg_log_loss", "r2"),
+        ),
         Model("forest", "scikit-learn's random forest, 50 trees", _forest),
         Model(
             "hist_gradient_boosting",
@@ -108,6 +113,8 @@ MODELS = {
     )
 }
 """The models by name."""
+
+_INSTEAD = {"ridge": "scaled_ridge", "boosting": "hist_gradient_boosting"}
 
 _OF_NUMBERS = ("r2", "neg_mean_squared_error")  # scores of regressions
 
@@ -192,7 +199,7 @@ def _check_scoring(record: Model, task: str, scoring: Any) -> None:
     known = [name for name in record.scorings if (name in _OF_NUMBERS) == (task == "regression")]
     if scoring is None or (isinstance(scoring, str) and scoring in known):
         return
-    instead = "scaled_ridge" if record.name == "ridge" else "tree"
+    instead = _INSTEAD.get(record.name, "tree")
     if task == "classification" and scoring in ("neg_log_loss", "roc_auc"):
         instead = "logistic"
     raise InputError(
@@ -207,6 +214,5 @@ def _check_scoring(record: Model, task: str, scoring: Any) -> None:
 def _why_not(record: Model, option: str) -> tuple[Any, ...]:
     if option == "truncation":
         return (", which does not train again for every subset: leave it out",)
-    instead = "scaled_ridge" if record.name == "ridge" else "tree"
-    other = Setting("model", instead)
+    other = Setting("model", _INSTEAD.get(record.name, "tree"))
     return ", which has its own: leave it out, or use another model, such as ", other

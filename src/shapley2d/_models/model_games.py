@@ -74,7 +74,8 @@ def model_games(method: Any, problem: Problem, run: Run, threads: int = 1) -> Pr
             _warn_of_errors(scoring)
         else:
             info |= _constant_baseline(games, problem)
-        info |= score_facts(problem, "model")
+        by_default = scoring is None and problem.target.task == "classification"
+        info |= score_facts(problem, "leaves" if by_default and model == "boosting" else "model")
     if problem.label is not None:
         games = [LabelGame(game) for game in games]
     rows, n_rows = [split.rows for split in problem.splits], problem.table.n_rows
@@ -98,10 +99,15 @@ def _of_groups(games: Sequence[Game], problem: Problem) -> tuple[list[Game], lis
 
 
 def _sweeps(model: str, problem: Problem) -> list[Game]:
-    """The games of a built-in model that fills whole grids."""
+    """The games of a built-in model."""
+    splits = weigh_problem(problem).splits
+    if model == "boosting":
+        from shapley2d._models.boosted import BoostingGame
+
+        asked = {"scoring": problem.scoring, "baseline": problem.baseline}
+        return [BoostingGame(split, **asked) for split in splits]
     from shapley2d._models.sweeps.models import SWEEPS
 
-    splits = weigh_problem(problem).splits
     return [SWEEPS[model](split, baseline=problem.baseline) for split in splits]
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def check_time(games: Sequence[Game], run: Run, model: Any) -> None:
     """Refuse a time limit in which too few draws for a first result can be made."""
-    if run.limit is None or is_built_in(model):
+    if run.limit is None or (is_built_in(model) and model != "boosting"):
         return
     n, m = games[0].n_rows, games[0].n_columns
     draw_s = _training_seconds(games[0]) * n * m * len(games)  # of one core

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._trees.kernels.boosting import boost
+from shapley2d._trees.kernels.boosting import CODES, LEAST, Tree, add_tree
 
 if TYPE_CHECKING:
     from typing import Self
@@ -27,13 +27,22 @@ if TYPE_CHECKING:
     Codes = NDArray[np.uint8]
 
 BINS = 64
-"""Bins of a number."""
+"""Most bins of a number."""
 
-MOST = 254
-"""Categories with a code of their own: the most frequent ones; the others share one."""
+ROUNDS, RATE = 50, 0.15
+"""Rounds, and how much of its best step each takes."""
 
-ROUNDS, DEPTH, RATE, L2, LEAST, SHARE, FEW = 80, 3, 0.08, 0.5, 5.0, 0.3, 3
-BYLEVEL = False
+DEPTH = 6
+"""Levels of splits before a tree is cut back."""
+
+SHRINK = 6.0
+"""Rows that say nothing and are counted in every leaf."""
+
+PRICE = 1.5
+"""What a split must gain times its level, in units of the gain that chance brings."""
+
+SHARE, FEW = 0.25, 4
+"""The share of the columns that a level draws on average, and how many at least."""
 
 
 @dataclass(frozen=True)
@@ -41,24 +50,23 @@ class Boosting:
     """A table, its labels and the validation rows, coded; missing entries are 0.
 
     Rows and columns are added up in the order of the table: who wants the same bits for the same
-    cells sorts them first.
+    cells in any order sorts them first.
     """
 
     codes: Codes  # (columns, rows)
     valid: Codes  # (columns, validation rows)
-    n_bins: Ints  # (columns,): codes of each, 0 included
+    n_bins: Ints  # (columns,): one more than the largest code of each
     is_text: Bools
-    keys: Ints  # what draws the columns of a round: names, not places
-    y: NDArray[np.int64]  # classification: positions of the labels
-    z: Floats  # regression: the numbers
+    keys: Ints  # what draws the columns of a level: names, not places
+    y: NDArray[Any]  # the numbers, or the positions of the labels
     n_classes: int  # 0 in regression
 
     @classmethod
     def coded(cls, train: Table, y: Target, valid: Table) -> Self:
         """Code a table and the validation rows, which have its columns and codes."""
-        shape = train.n_columns, train.n_rows
-        codes, others = np.empty(shape, np.uint8), np.empty((shape[0], valid.n_rows), np.uint8)
-        n_bins = np.empty(shape[0], np.intp)
+        m = train.n_columns
+        codes, others = np.empty((m, train.n_rows), np.uint8), np.empty((m, valid.n_rows), np.uint8)
+        n_bins = np.empty(m, np.intp)
         for j, (column, seen) in enumerate(zip(train.columns, valid.columns, strict=True)):
             coder = _Categories(seen) if seen.kind == "category" else _Numbers(seen)
             codes[j], others[j], n_bins[j] = coder.codes(column), coder.codes(seen), coder.n_bins
@@ -68,8 +76,7 @@ class Boosting:
             n_bins,
             np.array([column.kind == "category" for column in train.columns]),
             np.array([zlib.crc32(name.encode()) for name in train.column_names], np.intp),
-            y.codes if y.classes.size else np.zeros(train.n_rows, np.int64),
-            np.zeros(0) if y.classes.size else np.asarray(y.codes, dtype=np.float64),
+            y.codes,
             y.classes.size,
         )
 
@@ -78,7 +85,7 @@ class Boosting:
 
         ``held`` (columns, rows): the coalition's cells. Rows and columns in which it holds no entry
         are not there, and what else it does not hold is missing. None where nothing can be learned:
-        the labels are all equal, or no column differs between rows.
+        equal labels, or no column that differs between rows.
         """
         there = held & (self.codes > 0)
         rows, columns = np.flatnonzero(there.any(axis=0)), np.flatnonzero(there.any(axis=1))
@@ -88,28 +95,65 @@ class Boosting:
         codes = self.codes[part] * there[part]
         varies = (codes != codes[:, :1]).any(axis=1)
         y = self.y[rows]
-        z, middle, scale = np.zeros(0), 0.0, 1.0
-        if self.n_classes:
-            alike = (y == y[0]).all()
-        else:
-            z = self.z[rows]
-            alike = (z == z[0]).all()
-            middle, scale = float(z.mean()), float(z.std()) or 1.0
-            z = (z - middle) / scale
-        if alike or not varies.any():
+        if not varies.any() or (y == y[0]).all():
             return None
         columns = columns[varies]
-        raw = boost(
-            codes[varies], self.valid, columns, self.n_bins[columns], self.is_text[columns],
-            self.keys[columns], y, z, self.n_classes, seed, ROUNDS, DEPTH, RATE, L2, LEAST,
-            max(SHARE, FEW / columns.size), BYLEVEL,
-        )  # fmt: skip
-        if self.n_classes == 0:
-            return middle + scale * raw
-        if self.n_classes == 2:
-            raw = np.concatenate([np.zeros_like(raw), raw])
-        raw = np.exp(raw - raw.max(axis=0))
-        return np.asarray(raw / raw.sum(axis=0))
+        if not self.n_classes:
+            middle, scale = y.mean(), y.std() or 1.0
+            raw = self._boost(codes[varies], columns, (y[None] - middle) / scale, np.zeros(1), seed)
+            return np.asarray(middle + scale * raw)
+        shares = (np.bincount(y, minlength=self.n_classes) + 0.5) / (y.size + 0.5 * self.n_classes)
+        first = np.log(shares)
+        if self.n_classes == 2:  # one score, the log-odds of the second
+            first = first[1:] - first[:1]
+        own = y == np.arange(self.n_classes)[-first.size :, None]
+        shares = _shares(self._boost(codes[varies], columns, own, first, seed))
+        return shares if self.n_classes > 2 else np.concatenate([1.0 - shares, shares])
+
+    def _boost(
+        self, codes: Codes, columns: Ints, targets: Floats | Bools, first: Floats, seed: int
+    ) -> Floats:
+        """Raw scores of the validation rows; ``targets`` and ``first`` have a line for each."""
+        valid, n_bins = self.valid[columns], self.n_bins[columns]
+        is_text, keys = self.is_text[columns], self.keys[columns]
+        scores, raw = (np.repeat(first[:, None], x.shape[1], axis=1) for x in (codes, valid))
+        at = np.empty(codes.shape[1], np.intp)
+        depth = min(DEPTH, (at.size - 1).bit_length())
+        nodes = 2**depth - 1
+        tree = Tree(
+            np.empty(nodes, np.intp),
+            np.empty((nodes, CODES), np.bool_),
+            np.empty((2 * nodes + 1, 2)),
+            np.empty((nodes, 3)),
+            np.empty(2 * nodes + 1),
+            np.empty(2**depth * int(n_bins.max())),
+            np.empty(CODES, np.intp),
+            np.empty(CODES),
+        )
+        share = max(SHARE, FEW / columns.size)
+        curved, l2 = np.ones(scores.shape), np.full(first.size, SHRINK)
+        for round_ in range(ROUNDS):
+            if self.n_classes:
+                shares = _shares(scores)
+                slopes, curved = shares - targets, np.maximum(shares * (1.0 - shares), LEAST)
+                if round_ == 0:
+                    l2 = SHRINK * curved[:, 0]
+            else:
+                slopes = scores - targets
+            for k in range(first.size):
+                add_tree(
+                    tree, codes, valid, n_bins, is_text, keys, at, slopes[k], curved[k], scores[k],
+                    raw[k], 2**32 * seed + round_, depth, RATE, l2[k], share, PRICE,
+                )  # fmt: skip
+        return raw
+
+
+def _shares(scores: Floats) -> Floats:
+    """Probabilities by scores: log-odds in a single line, else by softmax over the lines."""
+    if len(scores) == 1:
+        return np.asarray(1.0 / (1.0 + np.exp(-scores)))
+    powers = np.exp(scores - scores.max(axis=0))
+    return np.asarray(powers / powers.sum(axis=0))
 
 
 class _Numbers:
@@ -133,13 +177,16 @@ class _Numbers:
 
 
 class _Categories:
-    """Codes of categories, the most frequent of the validation rows first, then by name."""
+    """Codes of categories, the most frequent of the validation rows first, then by name.
+
+    All others share the last code.
+    """
 
     def __init__(self, seen: Column) -> None:
         entries = seen.entries[~np.isnan(seen.entries)].astype(np.intp)
         counts = np.bincount(entries, minlength=len(seen.categories)).tolist()
         ranked = sorted((-n, name) for n, name in zip(counts, seen.categories, strict=True) if n)
-        self._own = {name: code for code, (_, name) in enumerate(ranked[: MOST - 1], start=1)}
+        self._own = {name: code for code, (_, name) in enumerate(ranked[: CODES - 2], start=1)}
         self.n_bins = len(self._own) + 2
 
     def codes(self, column: Column) -> Codes:

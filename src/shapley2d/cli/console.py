@@ -122,7 +122,8 @@ def make_table(title: Any, columns: Mapping[str, Sequence[Any]], dim: Sequence[s
 
     Words from a user's table, which :func:`shown` made, stand left, all else right.
     """
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    # "left" would fill the title with blanks
+    table = Table(title=title, title_justify="default", box=None, pad_edge=False)
     for heading, cells in columns.items():
         words = any(isinstance(cell, Text) for cell in cells)
         table.add_column(

@@ -66,7 +66,7 @@ def fragments(of: FragmentOptions, run: RunOptions) -> None:
     from shapley2d import value_fragments
 
     with warnings_as_notes(names), computing(names, run.checkpoint):
-        costs = None if of.costs is None else _costs(of.costs, [*named])
+        costs = None if of.costs is None else _costs(of.costs, [] if of.owners else [*named])
         valuation: Any = value_fragments(
             named if of.owners is None else of.fragments[0],
             of.target,
@@ -86,16 +86,15 @@ def fragments(of: FragmentOptions, run: RunOptions) -> None:
                 paid = valuation.payments(of.pay, trusted=of.trusted).to_pylist()
         except InputError as error:  # values are shown and written all the same
             undivided = error
-    page = {"payments": paid, "costs": costs}
-    terms = {"pay": of.pay, "trusted": of.trusted, "key": of.key}
+    terms = {"pay": of.pay if undivided is None else None, "trusted": of.trusted}
     files, failed = write_outputs(
         [
             ("values", run.output, lambda path: write_values(valuation, path)),
-            ("report", run.report, lambda path: valuation.to_html(path, **page)),
+            ("report", run.report, lambda path: valuation.to_html(path, costs=costs, **terms)),
             (
                 "receipt",
                 of.receipt if undivided is None else None,
-                lambda path: valuation.receipt(path, **terms),
+                lambda path: valuation.receipt(path, key=of.key, **terms),
             ),
         ]
     )
@@ -132,7 +131,8 @@ def _costs(path: str, names: list[str]) -> dict[str | None, float]:
     for name in ("contributor", "cost"):
         find_column(name, [*columns], "--costs", path)
     costs = dict(zip(columns["contributor"].text(), columns["cost"].entries.tolist(), strict=True))
-    read_costs(costs, names)
+    if names:
+        read_costs(costs, names)
     return costs
 
 
@@ -182,7 +182,7 @@ def _facts(valuation: Any, of: FragmentOptions, named: dict[str, str], paid: Any
         **{name: getattr(found, name) for name in _FACTS},
         "held": int(found.union.sum()) / every,
         "held_twice": int(found.overlap.sum()) / every,
-        "total": valuation.total,
+        "total": float(found.set_scores[found.sets.all(axis=1)][0]),
         "contributors": sorted(each, key=lambda one: -one["value"]),
         "partial": bool(valuation.info.get("interrupted")),
     }
@@ -190,20 +190,13 @@ def _facts(valuation: Any, of: FragmentOptions, named: dict[str, str], paid: Any
 
 def _print_summary(facts: dict[str, Any], console: ResultConsole) -> None:
     unit = Unit() if facts["score"] == "neg_log_loss" else Unit(100.0, "points")
-
-    def say(words: str) -> None:
-        console.print(Text(printable(words, "\n")), soft_wrap=True)
-
-    parts: list[Any] = [_headline(facts, unit), _contributors(facts["contributors"], unit)]
+    each = facts["contributors"]
+    parts: list[Any] = [_headline(facts, unit), _contributors(each, unit)]
     if facts["by"] == "column":
-        parts.append(_by_column(facts["contributors"], unit))
+        parts.append(_by_column(each, unit))
     for part in [*parts, _label_words(facts), _best_sets(facts["best_sets"], unit), _how(facts)]:
-        if isinstance(part, Table):  # rich would pad its title
-            say(str(part.title))
-            part.title = None
-            console.print(part)
-        else:
-            say(part)
+        words = isinstance(part, str)
+        console.print(Text(printable(part, "\n")) if words else part, soft_wrap=words)
         console.print()
 
 
@@ -216,10 +209,10 @@ def _headline(facts: dict[str, Any], unit: Unit) -> str:
     size = f"{counted(facts['n_rows'], 'row')} x {counted(len(facts['columns']), 'column')}"
     return (
         f"{counted(len(facts['contributors']), 'contributor')}: {size}, predicting "
-        f"{facts['target']!r}. Nobody holds {100 - 100 * facts['held']:.0f} % of the entries; two "
-        f"or more hold {100 * facts['held_twice']:.0f} %.\n"
+        f"{facts['target']!r}. {100 * facts['held']:.0f} % of the entries are held, "
+        f"{100 * facts['held_twice']:.0f} % by two or more.\n"
         f"Score {full} ({_SCORES.get(facts['score'], facts['score'])}); the labels alone give "
-        f"{labels}. The contributors add {unit.text(total)}: that is what their values sum to."
+        f"{labels}. The contributors add {unit.text(total)}."
     )
 
 
@@ -254,16 +247,19 @@ def _label_words(facts: dict[str, Any]) -> str:
     )
 
 
-def _best_sets(best: list[dict[str, Any]], unit: Unit) -> Table:
-    priced, best = "cost" in best[0], best[:_SETS]
+def _best_sets(found: list[dict[str, Any]], unit: Unit) -> Table:
+    best = found[:_SETS]
     columns: dict[str, list[Any]] = {
         "size": [str(one["size"]) for one in best],
         "contributors": [shown(one["contributors"], 100) for one in best],
         unit.words or "value": unit.numbers([one["score"] for one in best], signed=True),
     }
-    if priced:
+    title = "Best set of every size"
+    if "cost" in best[0]:
         columns["cost"] = [f"{one['cost']:,.2f}" for one in best]
-    return make_table("Best sets by cost" if priced else "Best set of every size", columns)
+        title = "Sets that no cheaper one equals"
+    more = f" ({_SETS} of {len(found)})" if len(found) > _SETS else ""
+    return make_table(f"{title}{more}", columns)
 
 
 def _how(facts: dict[str, Any]) -> str:
@@ -274,8 +270,10 @@ def _how(facts: dict[str, Any]) -> str:
     )
     sets = counted(orders, "random order") if orders else "all sets of contributors"
     return (
+        "A value is what a contributor adds on average, over all orders in which all could join; "
+        "alone is what it adds by itself. Best sets are chosen on the rows that score them, so "
+        "they look a little too good.\n"
         f"Scored {where}; {sets}, {facts['n_trained']:,} trainings, "
         f"{format_seconds(facts['seconds'])}. Intervals say what other validation rows"
-        f"{' and other orders' if orders else ''} would change. Best sets are chosen on the rows "
-        "that score them, so they look a little too good."
+        f"{' and other orders' if orders else ''} would change."
     )

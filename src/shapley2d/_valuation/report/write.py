@@ -15,6 +15,7 @@ from shapley2d._valuation.report.payload import (
     without_errors,
 )
 from shapley2d._valuation.report.summary import summarise, typical_entries
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     import os
@@ -37,6 +38,9 @@ def write_report(
     max_cells: int = 4_000_000,
     facts: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
+    pay: Any = None,
+    trusted: bool = False,
+    costs: Any = None,
 ) -> None:
     """Write a self-contained report: one HTML file that opens in any browser, offline.
 
@@ -58,6 +62,9 @@ def write_report(
         What else to say at the head of the page, such as the file that the table came from.
     notes : list of str
         What the run assumed or warned of.
+    pay, trusted, costs
+        Of fragments: an amount to divide, as in :meth:`payments`, and what contributors cost, as in
+        :meth:`best_sets`. Their page has a map of who holds what in the place of the cells.
 
     Examples
     --------
@@ -68,6 +75,12 @@ def write_report(
     >>> "<title>Three by two</title>" in path.read_text(encoding="utf-8")
     True
     """
+    if valuation._fragments is not None:
+        more = {"title": title, "pay": pay, "trusted": trusted, "costs": costs}
+        valuation._fragments.report(valuation, path, **more)
+        return
+    if pay is not None or costs is not None:
+        raise InputError("payments and costs are of contributors: these are values of cells")
     for name, count in (("n", n), ("max_cells", max_cells)):
         check_whole(count, name, 1)
     mask = as_marked(marked, valuation.shape)

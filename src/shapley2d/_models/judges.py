@@ -11,65 +11,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from shapley2d._base.checks import check_choice
 from shapley2d._base.warnings import without_warnings
-from shapley2d._estimation.total import LEAST_ERROR
-from shapley2d._knn.method import KNN
-from shapley2d._methods.method import Method
-from shapley2d._models.by_name import MODELS, check_neighbours, knn_of
-from shapley2d._models.exact import Exact
-from shapley2d._models.monte_carlo import MonteCarlo
+from shapley2d._models.by_name import check_neighbours, is_built_in, knn_of, resolve_model
 from shapley2d.exceptions import InputError, Setting, UtilityError
 
 if TYPE_CHECKING:
     from shapley2d._base.arrays import Bools, Floats, Ints
-    from shapley2d._fragments.estimate import Design
+    from shapley2d._knn.method import KNN
     from shapley2d._knn.metric import Columns
     from shapley2d._tables.problem import Split
     from shapley2d._tables.table import Table
 
-_NATIVE = ("boosting", "gaussian_nb", "knn", "hist_gradient_boosting", "tree")
-
-
-def read_method(method: Any) -> tuple[Any, Design, float, int]:
-    """The model that judges, whether by all sets or orders, the tolerance, and orders at most."""
-    sampled = MonteCarlo()
-    if isinstance(method, str):
-        if method in ("exact", "mc"):
-            method = Exact() if method == "exact" else sampled
-        elif method not in (*MODELS, "boosting"):
-            check_choice(method, "method", (*_NATIVE, "exact", "mc"))
-    if isinstance(method, type):
-        raise InputError(
-            Setting("method"), f" is the class {method.__name__}: make one, {method.__name__}()"
-        )
-    if not isinstance(method, Method) or isinstance(method, KNN):
-        return method, "auto", sampled.tolerance, sampled.max_permutations
-    if not isinstance(method, (Exact, MonteCarlo)):
-        raise InputError(
-            Setting("method", method), " values cells: of contributors use ",
-            Setting("method", "boosting"), ", or Exact or MonteCarlo with a model",
-        )  # fmt: skip
-    if method.preprocess != "auto" or getattr(method, "truncation", None) is not None:
-        raise InputError(
-            Setting("method", method), " has options of cells: of contributors only the model, ",
-            "tolerance and max_permutations count",
-        )  # fmt: skip
-    if isinstance(method, MonteCarlo) and method.max_permutations < LEAST_ERROR:
-        raise InputError(
-            Setting("max_permutations", method.max_permutations), " is too few for intervals: "
-            f"allow at least {LEAST_ERROR}",
-        )  # fmt: skip
-    if isinstance(method, Exact):
-        return method.model, "all sets", 0.0, 1
-    return method.model, "orders", method.tolerance, method.max_permutations
-
-
-def method_word(method: Any) -> str:
-    """A short name of a method, for the result."""
-    if isinstance(method, str):
-        return method
-    return repr(method) if isinstance(method, Method) else type(method).__name__
+TAKE_MISSING = ("boosting", "gaussian_nb", "knn", "hist_gradient_boosting", "tree")
+"""Models by name that take missing entries."""
 
 
 class Judge(Protocol):
@@ -100,6 +54,11 @@ def make_judge(model: Any, split: Split, seed: int) -> Judge:
     return EstimatorJudge(model, split, seed)
 
 
+def _any_row(held: Bools) -> Bools:
+    """The rows in which any cell is held."""
+    return np.asarray(held.any(axis=0))
+
+
 def _teaches(rows: Bools, split: Split) -> bool:
     """Whether rows show two different labels: one alone teaches nothing."""
     codes = split.y.codes[rows]
@@ -112,19 +71,17 @@ class EstimatorJudge:
     def __init__(self, model: Any, split: Split, seed: int) -> None:
         from sklearn.base import clone, is_classifier, is_regressor
 
-        from shapley2d._models.by_name import resolve_model
-
         task, name = split.y.task, model if isinstance(model, str) else type(model).__name__
-        if isinstance(model, str) and model in MODELS and MODELS[model].built_in:
+        if is_built_in(model):
             raise InputError(
                 Setting("method", model), " does not take missing entries: use one of ",
-                ", ".join(map(repr, _NATIVE)),
+                ", ".join(map(repr, TAKE_MISSING)),
             )  # fmt: skip
         estimator = resolve_model(model, task)
         if not hasattr(estimator, "fit"):
             raise InputError(
                 Setting("method", model), " is neither a scikit-learn estimator nor one of ",
-                ", ".join(map(repr, _NATIVE)),
+                ", ".join(map(repr, TAKE_MISSING)),
             )  # fmt: skip
         if (is_regressor if task == "classification" else is_classifier)(estimator):
             raise InputError(
@@ -142,7 +99,7 @@ class EstimatorJudge:
     def predict(self, held: Bools) -> Floats | None:
         from sklearn.base import clone
 
-        rows, columns = held.any(axis=0), np.flatnonzero(held.any(axis=1))
+        rows, columns = _any_row(held), np.flatnonzero(held.any(axis=1))
         if not _teaches(rows, self._split):
             return None
         y, (train, valid) = self._split.y, _encoded(*_held_part(self._split, held, columns, rows))
@@ -189,13 +146,13 @@ def _encoded(train: Table, valid: Table) -> tuple[Floats, Floats]:
 
 
 class NaiveBayesJudge:
-    """Gaussian naive Bayes that skips missing entries; text by the share of each word in a class."""
+    """Gaussian naive Bayes that skips missing entries; of text the share of a word in a class."""
 
     def __init__(self, split: Split) -> None:
         self._split = split
 
     def predict(self, held: Bools) -> Floats | None:
-        y, rows = self._split.y, held.any(axis=0)
+        y, rows = self._split.y, _any_row(held)
         if not _teaches(rows, self._split):
             return None
         n_classes, codes = y.classes.size, y.codes
@@ -251,7 +208,7 @@ class NeighboursJudge:
     def predict(self, held: Bools) -> Floats | None:
         from shapley2d._knn.metric import measure
 
-        y, rows, used = self._split.y, held.any(axis=0), np.flatnonzero(held.any(axis=1))
+        y, rows, used = self._split.y, _any_row(held), np.flatnonzero(held.any(axis=1))
         if not _teaches(rows, self._split):
             return None
         train, valid = _held_part(self._split, held, used, rows)
@@ -275,7 +232,7 @@ def _held_part(split: Split, held: Bools, used: Ints, rows: Bools) -> tuple[Tabl
 
 
 def _votes(columns: Columns, codes: Any, n_classes: int, k: int) -> Floats:
-    """The share of each class among the k nearest rows; rows as far as the last one share its place."""
+    """The share of each class among the k nearest rows; those that tie for the last share it."""
     n, of_class = columns.n_rows, np.equal.outer(codes, np.arange(n_classes)).astype(np.float64)
     k, found = min(k, n), np.empty((n_classes, columns.n_valid))
     step = max(1, 2**22 // n)

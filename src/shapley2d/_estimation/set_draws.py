@@ -1,11 +1,12 @@
-"""Draws of the game of contributors and columns: all sets, or random orders.
+"""Draws of a game of two axes whose utilities have error lines: all sets, or random orders.
 
-Both are numbered lists. A draw depends on its number alone, so it may be computed by any worker.
+Both are numbered lists. A draw depends on its number alone, so it may be computed by any worker;
+:mod:`shapley2d._estimation.total` adds them up.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -15,8 +16,18 @@ from shapley2d._theory.semivalues import marginal_weights, size_probabilities
 
 if TYPE_CHECKING:
     from shapley2d._base.arrays import Bools, Floats
-    from shapley2d._fragments.game import FragmentGame
     from shapley2d._theory.semivalues import Semivalue
+
+
+class LinedGame(Protocol):
+    """A game of two axes; ``utility`` is a number, then its error lines."""
+
+    n_rows: int
+    n_columns: int
+    n_lines: int
+
+    def utility(self, rows: Bools, columns: Bools, /) -> Floats: ...
+
 
 SETS = 8
 """Sets of contributors in a draw."""
@@ -38,7 +49,7 @@ def set_weights(masks: Bools, semivalue: Semivalue) -> Floats:
 class AllSets:
     """Every set of contributors under every set of columns: a draw has a few of the former."""
 
-    def __init__(self, game: FragmentGame, semivalues: tuple[Semivalue, Semivalue]) -> None:
+    def __init__(self, game: LinedGame, semivalues: tuple[Semivalue, Semivalue]) -> None:
         self._game, self._semivalues = game, semivalues
         self._columns = subsets(game.n_columns)[1:]
         self._of_columns = set_weights(self._columns, semivalues[1])
@@ -60,9 +71,7 @@ class AllSets:
 class Orders:
     """A random order of contributors and one of columns: second differences of nested sets."""
 
-    def __init__(
-        self, game: FragmentGame, semivalues: tuple[Semivalue, Semivalue], seed: int
-    ) -> None:
+    def __init__(self, game: LinedGame, semivalues: tuple[Semivalue, Semivalue], seed: int) -> None:
         self._game, self._seed = game, seed
         sizes = game.n_rows, game.n_columns
         self._steps = [
@@ -86,7 +95,7 @@ class Orders:
         return Draw(values, *scored_sets(game, rows, before), places)
 
 
-def scored_sets(game: FragmentGame, sets: Bools, worth: Floats) -> tuple[Bools, Floats]:
+def scored_sets(game: LinedGame, sets: Bools, worth: Floats) -> tuple[Bools, Floats]:
     """Sets of contributors under all columns: scores, their errors, and those of what they lose."""
     everything = np.ones(game.n_columns, dtype=bool)
     whole = game.utility(np.ones(game.n_rows, dtype=bool), everything)

@@ -1,0 +1,58 @@
+"""The option ``method`` of fragments: which model judges, and by all sets or random orders."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from shapley2d._base.checks import check_choice
+from shapley2d._estimation.total import LEAST_ERROR
+from shapley2d._knn.method import KNN
+from shapley2d._methods.method import Method
+from shapley2d._models.by_name import MODELS
+from shapley2d._models.exact import Exact
+from shapley2d._models.judges import TAKE_MISSING
+from shapley2d._models.monte_carlo import MonteCarlo
+from shapley2d.exceptions import InputError, Setting
+
+Design = Literal["auto", "all sets", "orders"]
+
+
+def read_method(method: Any) -> tuple[Any, Design, float, int]:
+    """The model that judges, whether by all sets or orders, the tolerance, and orders at most."""
+    sampled = MonteCarlo()
+    if isinstance(method, str):
+        if method in ("exact", "mc"):
+            method = Exact() if method == "exact" else sampled
+        elif method not in MODELS:
+            check_choice(method, "method", (*TAKE_MISSING, "exact", "mc"))
+    if isinstance(method, type):
+        raise InputError(
+            Setting("method"), f" is the class {method.__name__}: make one, {method.__name__}()"
+        )
+    if not isinstance(method, Method) or isinstance(method, KNN):
+        return method, "auto", sampled.tolerance, sampled.max_permutations
+    if not isinstance(method, (Exact, MonteCarlo)):
+        raise InputError(
+            Setting("method", method), " values cells: of contributors use ",
+            Setting("method", "boosting"), ", or Exact or MonteCarlo with a model",
+        )  # fmt: skip
+    if method.preprocess != "auto" or getattr(method, "truncation", None) is not None:
+        raise InputError(
+            Setting("method", method), " has options of cells: of contributors only the model, ",
+            "tolerance and max_permutations count",
+        )  # fmt: skip
+    if isinstance(method, MonteCarlo) and method.max_permutations < LEAST_ERROR:
+        raise InputError(
+            Setting("max_permutations", method.max_permutations), " is too few for intervals: "
+            f"allow at least {LEAST_ERROR}",
+        )  # fmt: skip
+    if isinstance(method, Exact):
+        return method.model, "all sets", 0.0, 1
+    return method.model, "orders", method.tolerance, method.max_permutations
+
+
+def method_word(method: Any) -> str:
+    """A short name of a method, for the result."""
+    if isinstance(method, str):
+        return method
+    return repr(method) if isinstance(method, Method) else type(method).__name__
