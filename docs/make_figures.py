@@ -126,7 +126,7 @@ def inspection_page() -> None:
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)  # noqa: S603  (the page's own code)
         run_command("inspect people.csv --target income --drop office --report page.html", folder)
-        shoot(Path(folder) / "page.html", "inspection.png", "#scatter", "aaaajr", 130)
+        shoot(Path(folder) / "page.html", "inspection.png", "#cells", "aaaajr")
 
 
 def demo_page() -> None:
