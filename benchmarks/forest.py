@@ -136,9 +136,6 @@ def what_if(_) -> None:
         ]
         took = np.array([timed(lambda one=one: v.what_if(one)) for one in asked])
         print(f"{words} {1e3 * took[:, 0].mean():6.0f} {1e3 * took[:, 1].mean():6.0f}")
-    cells = [{(int(random.integers(3000)), int(random.integers(20))): "0.5"} for _ in range(2000)]
-    took = timed(lambda: v._held.gains(cells))
-    print(f"gains of 2,000 entries       {1e3 * took[0]:6.0f} {1e3 * took[1]:6.0f}")
 
 
 def explain(given) -> None:

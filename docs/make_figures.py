@@ -146,7 +146,7 @@ def inspection_page() -> None:
     with tempfile.TemporaryDirectory() as folder:
         first_example("tutorial.md", folder)
         run_command("inspect people.csv --target income --drop office --report page.html", folder)
-        shoot(Path(folder) / "page.html", "inspection.png", "#scatter", "aaaajr", 130)
+        shoot(Path(folder) / "page.html", "inspection.png", "#cells", "aaaajr")
 
 
 def demo_page() -> None:

@@ -83,11 +83,11 @@ def made(parts, *, columns=COLUMNS, worth=WORTH, n=1000, n_valid=400, spread=1.5
     harms = np.array([(harm or {}).get(name, 0.0) for name in names])
     taken = harms[:, None] * (1 + spread * random.normal(size=(k, n_valid)))
 
-    def shares(members):
-        return counts @ patterns[:, members].any(1) / n
+    flat = patterns.transpose(1, 0, 2).reshape(k, -1).astype(np.float32)
 
     def game(sets):
-        covered = np.array([shares(one) for one in sets])
+        unions = (sets.astype(np.float32) @ flat > 0).reshape(len(sets), -1, m)
+        covered = np.einsum("p,spm->sm", counts / n, unions)
         return covered @ of_rows - sets @ taken, covered
 
     everybody = np.ones(k, bool)
@@ -111,14 +111,13 @@ def made(parts, *, columns=COLUMNS, worth=WORTH, n=1000, n_valid=400, spread=1.5
         how, n_orders = "orders", 40
         parts_of, known = np.zeros((n_orders, k, n_valid)), {}
         for order in range(n_orders):
-            now, last = np.zeros(k, bool), np.zeros(n_valid)
-            for i in random.permutation(k):
-                now[i] = True
-                known[now.tobytes()] = here = game(now[None])[0][0]
-                parts_of[order, i], last = here - last, here
-        for i in range(k):
-            for one in (np.arange(k) == i, np.arange(k) != i):
-                known[one.tobytes()] = game(one[None])[0][0]
+            ranks = np.argsort(way := random.permutation(k))
+            prefixes = ranks[None, :] <= np.arange(k)[:, None]
+            found = game(prefixes)[0]
+            parts_of[order, way] = np.diff(found, axis=0, prepend=0)
+            known |= {one.tobytes(): line for one, line in zip(prefixes, found, strict=True)}
+        for ends in (np.eye(k, dtype=bool), ~np.eye(k, dtype=bool)):
+            known |= {one.tobytes(): line for one, line in zip(ends, game(ends)[0], strict=True)}
         sets = np.array([np.frombuffer(one, bool) for one in known])
         scores = np.array(list(known.values()))
         each = parts_of.mean(0)

@@ -187,7 +187,7 @@ CASES = [
     (GOOD + "--row-groups outcome", "--row-groups outcome is the target: name another column"),
     (GOOD + "--row-groups citi", "--row-groups citi: good.csv has no such column (did you mean 'city'?)"),
     (GOOD + "--row-groups city --method forest", "--method forest values single cells, but --row-groups makes groups the players: use"),
-    (GOOD + "--row-groups city --method mc --truncation 0.1", "--truncation does not go with groups: leave it out"),
+    (GOOD + "--row-groups city --method mc --truncation 0.1", "--truncation does not go with groups, whose subsets are few: leave it out"),
     (GOOD + "--row-groups city --subsets all", "--subsets all does not go with --row-groups: leave it out"),
     (GOOD + "--column-groups x", "--column-groups x: write NAME=COLUMN,COLUMN"),
     (GOOD + "--column-groups x=ag", "--column-groups ag: good.csv has no such column (did you mean 'age'?)"),

@@ -168,7 +168,10 @@ def test_a_cell_with_two_entries():
     gone.loc[shared, "debt"] = np.nan
     with pytest.warns(InputWarning, match="about 3 cells: .*: no entry counts"):
         missing = value(parts, Y, VALID, disagree="missing")
-    alike = value({**parts, "Bank": gone, "Shop": agreeing, "Third": third * np.nan}, Y, VALID)
+    office = OFFICE.copy()
+    office.loc[office.index.isin(shared), "debt"] = np.nan  # nobody's entry counts
+    without = {"Bank": gone, "Shop": agreeing, "Third": third * np.nan, "Office": office}
+    alike = value({**parts, **without}, Y, VALID)
     np.testing.assert_array_equal(missing.values, alike.values)
     with pytest.raises(InputError, match="about 3 cells"):
         value(parts, Y, VALID)

@@ -119,16 +119,23 @@ def test_a_set_that_does_as_well_is_named():
     assert claims["best"] == "A does as well as all three"
 
 
-def test_who_may_be_worth_nothing_is_said():
+def test_who_holds_nothing_is_said_and_is_in_no_set():
     parts = {**five(), "Ghost": ([], ())}
     v = made(parts)
     claims = claims_of(v)
-    assert claims["worth"].endswith("Ghost may be worth nothing")
+    assert claims["worth"].endswith("; Ghost holds nothing")
     content = page_content(v, None, None)
-    assert len(content["best"]) == 5  # who holds nothing is in no set
+    assert len(content["best"]) == 5
     assert content["tried"]
     record = json.loads(content["tried"])
     assert len(base64.b64decode(record["scores"])) == 2 * 64
+
+
+def test_who_may_be_worth_nothing_is_said(tmp_path):
+    v = made(five(), harm={"Employer North": 0.0147}, spread=6)
+    assert claims_of(v)["worth"].endswith("; Employer North may be worth nothing")
+    html = html_of(v, tmp_path)
+    assert html.count('class="hollow"') == 1 and "a hollow bar may be worth nothing" in html
 
 
 def test_where_nothing_is_learned_nothing_is_claimed():

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, ClassifierMixin
 from tiny_fragments import tiny, value
 
 from shapley2d import Exact, MonteCarlo
@@ -160,23 +161,17 @@ def test_a_stopped_run_goes_on_to_the_same_bits(method, how, crossed, tmp_path, 
 
 
 def test_a_model_that_fails_is_told_with_its_set():
-    class Failing:
+    class Failing(ClassifierMixin, BaseEstimator):
         def fit(self, X, y):
             raise ValueError("too little")
-
-        def get_params(self, deep=True):
-            return {}
-
-        def set_params(self):
-            return self
 
     fragments, y, valid = tiny()
     with pytest.raises(UtilityError, match="Failing failed on 30 rows and 3 columns: too little"):
         value(fragments, y, valid, method=Failing())
 
 
-@given(seed=st.integers(0, 2**16))
-@settings(max_examples=2)
+@pytest.mark.filterwarnings("ignore:contributors disagree about")
+@pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("method", ["boosting", "gaussian_nb", "knn", "tree"])
 def test_what_others_hold_never_changes_the_worth_of_a_set(method, seed):
     """Cells of others are changed, emptied or get words of their own; the bank alone stays, bit for bit."""

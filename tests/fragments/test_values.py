@@ -1,5 +1,7 @@
 """Values of fragments against the definition by brute force, for every model that can judge."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -27,6 +29,8 @@ def by_boosting(train, y, valid):
     table = as_table(train)
     seen = match_columns(as_table(valid, "X_valid", like=table), table)
     target = as_target(y.to_numpy(), table)
+    if target.task == "classification":  # of all classes, whichever these rows have
+        target = replace(target, codes=y.to_numpy(), classes=np.arange(y.attrs["n_classes"]))
     held = np.array([~np.isnan(column.entries) for column in table.columns])
     found = Boosting.coded(table, target, seen).predict(held)
     if target.task == "regression":

@@ -90,6 +90,7 @@ class BruteForce:
         held = {c: one[~one.index.duplicated()] for c, one in held.items() if len(one)}
         union = pd.DataFrame(held).sort_index()
         y = self.y.reindex(union.index)
+        y.attrs["n_classes"] = self.y.nunique()
         if union.empty or y.nunique() < 2:
             return 0.0
         return (

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from inspected_table import people
-from shapley2d import CellInspector, InputError, inspect_cells, measure_repair, value_cells
+from shapley2d import CellInspector, InputError, inspect_cells, measure_repair
 from shapley2d._inspection.repair_gain import paired_interval
 
 TABLE, LABEL = people(80)
@@ -106,29 +106,6 @@ def test_mistakes_are_named():
         inspect_cells(TABLE, LABEL, n_jobs=0)
     with pytest.raises(InputError, match="kinds="):
         inspect_cells(TABLE, LABEL, kinds={"agee": "text"})
-
-
-def test_values_of_the_same_table_come_along():
-    v = value_cells(TABLE, LABEL, progress=False)
-    found = inspect_cells(TABLE, LABEL, valuation=v, progress=False)
-    np.testing.assert_array_equal(found._values[:, :-1], v.values)
-    assert np.isnan(found._values[:, -1]).all()
-    cut = {name: getattr(v, name)[5:] for name in ["values", "stderr", "row_names", "row_stderr"]}
-    some = dataclasses.replace(v, **cut, _table=None, _target=None)
-    assert np.isnan(inspect_cells(TABLE, LABEL, valuation=some, progress=False)._values[:5]).all()
-    labelled = value_cells(TABLE, LABEL, include_label=True, progress=False)
-    values = inspect_cells(TABLE, LABEL, valuation=labelled, progress=False)._values
-    assert np.isfinite(values).all()
-    for table, words in (
-        (TABLE.assign(age=1), "column 'age' differs in 8"),
-        (TABLE.rename(columns={"age": "years"}), "has no column 'years'"),
-        (TABLE.set_index(TABLE.index + 5), "its rows are not those"),
-    ):
-        other = value_cells(table, LABEL.to_numpy(), progress=False)
-        with pytest.raises(InputError, match=words):
-            inspect_cells(TABLE, LABEL, valuation=other, progress=False)
-    with pytest.raises(InputError, match="is a str, not the result of value_cells"):
-        inspect_cells(TABLE, LABEL, valuation="values.parquet", progress=False)
 
 
 def test_seeds_and_progress():

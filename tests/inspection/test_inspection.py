@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from inspected_table import people
-from shapley2d import InputError, Inspection, Valuation, inspect_cells, value_cells
+from shapley2d import InputError, Inspection, Valuation, inspect_cells
 from shapley2d._inspection.columns.finding import ColumnFinding
 from shapley2d._inspection.page.payload import cells_to_list
-from shapley2d._inspection.ranking import gain_scores, rank_cells
+from shapley2d._inspection.ranking import rank_cells
 
 TABLE, LABEL = people()
 
@@ -24,15 +24,6 @@ TABLE, LABEL = people()
 @pytest.fixture(scope="module")
 def inspection():
     return inspect_cells(TABLE, LABEL, progress=False)
-
-
-@pytest.fixture(scope="module")
-def valued():
-    values = np.zeros(TABLE.shape)
-    values[3, 1] = -1.0
-    values[5, 0] = -0.01
-    v = dataclasses.replace(value_cells(TABLE, LABEL, progress=False), values=values)
-    return inspect_cells(TABLE, LABEL, valuation=v, progress=False)
 
 
 def test_planted_errors_come_first_with_what_they_should_say(inspection):
@@ -75,20 +66,6 @@ def test_all_cells_as_a_frame(inspection):
     assert (line["entry"], line["expected"]) == ("Brimingham", "Birmingham")
 
 
-def test_harm_and_gain(inspection, valued):
-    assert list(valued.rank(1, by="harm")[["row", "column"]].iloc[0]) == [3, "income"]
-    assert valued.rank(None, by="harm")["value"].notna().all()
-    spread = valued._values[:, :-1].std()
-    terms = 2 * np.arcsinh(-np.nan_to_num(valued._values) / spread)
-    np.testing.assert_allclose(gain_scores(valued), valued._cells.scores + terms)
-    order = [rank_cells(valued, by=by).index((3, 1)) for by in ("gain", "wrong")]
-    assert order[0] < 10 < order[1]
-    with pytest.raises(InputError, match="by needs cell values: pass valuation"):
-        inspection.rank(by="harm")
-    with pytest.raises(InputError, match="by='wrongest' is not known"):
-        inspection.rank(by="wrongest")
-
-
 def test_cells_called_right_are_not_listed_again(inspection):
     first = rank_cells(inspection, 3)
     settled = inspection._settle(first[:1])
@@ -97,12 +74,12 @@ def test_cells_called_right_are_not_listed_again(inspection):
     assert changed.to_numpy().any() and not changed.to_numpy()[first[0]]
 
 
-def test_save_and_load(valued, tmp_path):
+def test_save_and_load(inspection, tmp_path):
     path = tmp_path / "cells.parquet"
     finding = ColumnFinding(
         ("age",), "codes", "column 'age' holds 433", np.array([5]), {5: "43"}, 0.5, np.array([0.5])
     )
-    saved = dataclasses.replace(valued, findings=[finding])._settle([(0, 0)])
+    saved = dataclasses.replace(inspection, findings=[finding])._settle([(0, 0)])
     saved.save(path)
     loaded = Inspection.load(path)
     pd.testing.assert_frame_equal(loaded.rank(None), saved.rank(None))

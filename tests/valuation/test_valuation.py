@@ -271,6 +271,6 @@ def test_the_public_face_is_what_people_call():
     assert public(Inspection) == {
         "probability", "expected", "findings", "scores", "label_probability", "label_expected", "label_scores",
         "label_name", "expected_errors", "expected_errors_interval", "row_names", "column_names", "lines",
-        "shape", "info", "rank", "gains", "compare", "repair", "to_frame", "to_dict", "to_markdown", "to_html",
+        "shape", "info", "rank", "compare", "repair", "to_frame", "to_dict", "to_markdown", "to_html",
         "open", "to_pandera", "save", "load",
     }  # fmt: skip

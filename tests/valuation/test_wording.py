@@ -1,9 +1,6 @@
 """What people read: points of the score, multiples of the average, chance, certainty."""
 
-import base64
-import json
 import re
-import zlib
 from dataclasses import replace
 
 import numpy as np
@@ -16,8 +13,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
 from made_valuations import made
-from shapley2d import KNN, Exact, inspect_cells, value_cells, value_game
-from shapley2d._inspection.page.payload import cells_to_list, make_payload
+from shapley2d import KNN, Exact, value_cells, value_game
 from shapley2d._inspection.repair_gain import RepairGain
 from shapley2d._valuation.wording.certainty import certainty_sentences
 from shapley2d._valuation.wording.sentences import (
@@ -36,10 +32,6 @@ def table(n=120, m=3, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, m))
     return X, X[:, 0] + 0.3 * X[:, 1] + 0.3 * rng.normal(size=n)
-
-
-def unpacked(payload):
-    return json.loads(zlib.decompress(base64.b64decode(payload)))
 
 
 def neighbours(train, valid):
@@ -269,22 +261,6 @@ def test_gains_of_repairs_are_in_points_where_the_score_is_a_share():
     assert "as many random repairs: +0.00 points" in gain._words()
     loss = RepairGain(-before, -before, -before, np.full(4, 3), 4, "neg_log_loss")
     assert loss._words().startswith("neg_log_loss -0.8000 before, -0.8000 after: +0.0000 (")
-
-
-def test_the_page_of_an_inspection_has_the_points_of_the_valuation(tmp_path):
-    X, y = load_wine(return_X_y=True)
-    X, y = X[::4, :4], y[::4]
-    v = value_cells(X, y, X, y, method=KNN(n_neighbors=3))
-    found = inspect_cells(X, y, valuation=v)
-    assert found.info["score"] == v.info["score"]
-    listed = cells_to_list(found, 20)
-    record = unpacked(make_payload(found, listed, "", []))
-    assert record["points"] == {"factor": 100.0, "words": "points"}
-    for cell in record["cells"]:
-        if cell["j"] < 4:
-            assert cell["value"] == v.values[cell["i"], cell["j"]]  # scaled where it is shown
-    without = inspect_cells(X, y)
-    assert unpacked(make_payload(without, listed, "", []))["points"] is None
 
 
 def test_errors_and_labels_are_written_as_people_write_them():

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import html
 import math
 import re
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 _JOINERS = "\u200c\u200d"  # part of words in some languages, and of emojis
 _DAY_S, _YEAR_S = 86_400, 365.25 * 86_400
@@ -183,3 +184,13 @@ _SHARES = (
 def is_share(scoring: str) -> bool:
     """Whether a score is a share, which people read in per cent."""
     return scoring.startswith(_SHARES)
+
+
+def html_table(rows: Sequence[tuple[str, ...]], head: tuple[str, ...] = ()) -> str:
+    """A table of plain text."""
+
+    def line(texts: tuple[str, ...], tag: str) -> str:
+        return f"<tr>{''.join(f'<{tag}>{html.escape(text)}</{tag}>' for text in texts)}</tr>"
+
+    heading = f"<thead>{line(head, 'th')}</thead>" if head else ""
+    return f"<table>{heading}<tbody>{''.join(line(row, 'td') for row in rows)}</tbody></table>"

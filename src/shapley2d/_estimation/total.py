@@ -33,7 +33,7 @@ LEAST_ERROR = 10
 
 
 class Draw(NamedTuple):
-    """Values (n, m, 1 + lines), the sets that were scored on the way, and the places of an order."""
+    """Values (n, m, 1 + lines), sets that were scored on the way, and the places of an order."""
 
     values: Floats
     sets: Bools  # (count, n)

@@ -9,7 +9,6 @@ leaves. In a cross-valuation a row also moves where it validates.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,19 +16,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.in_threads import map_in_threads
-from shapley2d._forest.game import leaves_of
 from shapley2d._forest.trees import Features
 from shapley2d._tables.edits import CellNames, read_edits
 from shapley2d._tables.problem import weigh_problem
-from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from shapley2d._base.arrays import Floats, Ints
     from shapley2d._forest.fitted import FittedTrees
     from shapley2d._forest.game import LeafGame
-    from shapley2d._tables.edits import Cell, Edits
+    from shapley2d._tables.edits import Edits
     from shapley2d._tables.problem import Problem, Split
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
@@ -73,49 +70,11 @@ class HeldForest:
         self._held: list[FittedTrees] | None = None
         self._names: CellNames | None = None
 
-    @property
-    def n_columns(self) -> int:
-        """Columns of the table, without the label."""
-        return self._problem.table.n_columns
-
     def what_if(self, changes: Any) -> tuple[float, float, Floats, dict[Any, tuple[float, float]]]:
         """Scores before and after, the change of all values, and of the rows' predictions."""
         if self._names is None:
             self._names = CellNames.of(self._problem)
-        edits = read_edits(self._problem, [self._names.find(changes)])
-        return self._compare(edits, values=True)
-
-    def gains(self, cells: Sequence[dict[Cell, Any]]) -> Floats:
-        """The change of the score by each of some edits, made alone.
-
-        ``cells``: new entries by positions of cells; the label's column comes after all others.
-
-        The result is NaN where an entry is not one that its column can hold.
-        """
-        m, found = self.n_columns, np.full(len(cells), np.nan)
-        single = [k for k, one in enumerate(cells) if len(one) == 1 and next(iter(one))[1] < m]
-        for k in set(range(len(cells))) - set(single):
-            with suppress(InputError):
-                edits = read_edits(self._problem, [cells[k]])
-                before, after, *_ = self._compare(edits, values=False)
-                found[k] = after - before
-        try:
-            found[single] = self._alone([cells[k] for k in single])
-        except InputError:  # one by one, to leave out those that cannot be read
-            for k in single:
-                with suppress(InputError):
-                    found[k] = self._alone([cells[k]])[0]
-        return found
-
-    def _trees(self) -> list[FittedTrees]:
-        if self._held is None:
-            self._held = self._hold()
-        return self._held
-
-    def _compare(
-        self, edits: Edits, *, values: bool
-    ) -> tuple[float, float, Floats, dict[Any, tuple[float, float]]]:
-        """The scores before and after; changes of all values and predictions, if wanted."""
+        edits = read_edits(self._problem, self._names.find(changes))
         held, count = self._trees(), len(self._games)
         scores, added = (
             np.zeros(2),
@@ -125,8 +84,6 @@ class HeldForest:
         for k, trees in enumerate(held):
             moved = self._moved(k, edits)
             scores += [trees.score() / count, moved.trees.score() / count]
-            if not values:
-                continue
             own += self._own_predictions(k, edits, moved.trees) / count
             change = np.zeros((trees.n_rows, added.shape[1]))
             task = partial(self._changed_piece, k, moved, relabelled=bool(edits.labels))
@@ -137,6 +94,11 @@ class HeldForest:
         names = self._problem.table.row_names[edits.rows].tolist()
         pairs = {name: (float(a), float(b)) for name, a, b in zip(names, *own, strict=True)}
         return float(scores[0]), float(scores[1]), added, pairs
+
+    def _trees(self) -> list[FittedTrees]:
+        if self._held is None:
+            self._held = self._hold()
+        return self._held
 
     def _own_predictions(self, k: int, edits: Edits, after: FittedTrees) -> Floats:
         """Predictions of the changed rows, before and after, as people know them."""
@@ -211,69 +173,6 @@ class HeldForest:
         changed = replace(split, y=y, y_valid=y_valid)
         (found,) = weigh_problem(replace(self._problem, splits=[changed])).splits
         return np.asarray(found.weights / found.weights.sum())
-
-    def _alone(self, cells: Sequence[dict[Cell, Any]]) -> Floats:
-        """The change of the score by every new entry alone, none of them a label."""
-        if not cells:
-            return np.zeros(0)
-        edits = read_edits(self._problem, cells)
-        assert edits.table is not None
-        found = np.zeros(edits.rows.size)
-        for k, trees in enumerate(self._trees()):
-            split, lines = self._problem.splits[k], self._sees[k](edits.table)
-            train, by_train = _matches(split.rows, edits.rows)
-            held = 1 if trees.model.by_class else trees.predicted.size
-            step = max(2**22 // held, 1)  # predictions that are held at a time
-            parts = [slice(i, i + step) for i in range(0, train.size, step)]
-            move = partial(_move_train, trees, train, np.ascontiguousarray(lines[:, by_train]))
-            for part, gains in zip(
-                parts, map_in_threads(move, parts, self._n_threads), strict=True
-            ):
-                found[by_train[part]] += gains
-            if split.valid_rows is not None:
-                valid, by_valid = _matches(split.valid_rows, edits.rows)
-                found[by_valid] += _move_valid(trees, valid, lines[:, by_valid])
-        return found / len(self._games)
-
-
-def _move_train(trees: FittedTrees, places: Places, lines: Floats, part: slice) -> Floats:
-    """The change of the score by training rows, each moved alone."""
-    places, lines = places[part], np.ascontiguousarray(lines[:, part])
-    rows, model = trees.rows, trees.model
-    own, at = np.ascontiguousarray(rows.features.train[:, places]), np.arange(places.size)
-    kind = rows.y[places] if model.by_class else np.zeros(places.size, dtype=np.intp)
-    gains = np.zeros(places.size)
-    moved = None if model.by_class else np.repeat(trees.predicted[None], places.size, axis=0)
-    for piece in range(len(trees.pieces)):
-        for leaves in trees.fitted_on(piece):
-            t, tree = leaves.number, leaves.tree
-            one, other = leaves_of(tree, own), leaves_of(tree, lines)
-            moves = ((one != other) & (leaves.plays[places] > 0))[:, None]
-            change = np.zeros((places.size, tree.n_nodes)) if moved is not None else None
-            for leaf, sign in ((one, -1.0), (other, 1.0)):
-                sums = trees.sums[t][leaf].copy()
-                sums[at, kind] += sign * leaves.numbers[places]
-                count = np.maximum(trees.counts[t][leaf] + sign, 1.0)[:, None]
-                after = trees.scales[t][leaf] * sums / count + trees.rest[t][leaf]
-                added = np.where(moves, after - trees.leaves[t][leaf], 0.0)
-                if change is None:  # a probability is linear: its slopes are all that counts
-                    gains += (trees.masses[t][leaf] * added).sum(axis=1)
-                else:
-                    change[at, leaf] = added[:, 0]
-            if moved is not None and change is not None:
-                moved[:, :, model.outputs[t]] += change[:, trees.places[t]]
-    if moved is None:
-        return gains
-    return np.array([trees.score(one) for one in moved]) - trees.score()
-
-
-def _move_valid(trees: FittedTrees, places: Places, lines: Floats) -> Floats:
-    """The change of the score by validation rows, each moved alone."""
-    model, rows = trees.model, trees.rows
-    raw = model.predict(model.find_all(np.ascontiguousarray(lines), 1), trees.leaves)
-    y = rows.y_valid[places]
-    change = model.loss.each(y, trees.predicted[places]) - model.loss.each(y, raw)
-    return np.asarray(trees.unit.factor * rows.weights[places] * change)
 
 
 def _matches(positions: Places, rows: Places) -> tuple[Places, Places]:

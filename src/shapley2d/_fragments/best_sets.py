@@ -37,7 +37,7 @@ def best_for_cost(sets: Bools, scores: Floats, costs: Floats, budget: float | No
     order = np.lexsort((-scores, price))
     better = np.maximum.accumulate(scores[order])
     first = np.append(True, better[1:] > better[:-1])
-    found = order[first]
+    found: Ints = order[first]
     return found if budget is None else found[price[found] <= budget * (1 + 1e-12)]
 
 

@@ -97,9 +97,12 @@ def _worth(page: dict[str, Any]) -> dict[str, str]:
         amount = f"{first['paid_amount']:,.0f} of {page['pot']}" if paid else page["part"](worth[0])
         lead = f"{what} {verb} worth most: {amount}"
     harm = [one["name"] for one in people if one["high"] < 0]
+    nothing = [one["name"] for one in people if not (one["cells"] or one["half"])]
     unsure = [one["name"] for one in people if one["low"] <= 0 <= one["high"]]
+    unsure = [name for name in unsure if name not in nothing]
     doubts = [f"{_few(harm)} lower{_s(harm)} the score"] if harm else []
     doubts += [f"{_few(unsure)} may be worth nothing"] if unsure else []
+    doubts += [f"{_few(nothing)} hold{_s(nothing)} nothing"] if nothing else []
     ahead = 1 if k < 3 or worth[0] >= total / 2 else 2
     sums = sum(worth[:ahead])
     bring = share(sums / total) if worth[-1] >= 0 < total else page["part"](sums)

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 DISAGREE = ("error", "first", "missing")
 """What a cell is for which two contributors have different entries."""
 
-Packed = "NDArray[np.uint8]"
-
 
 @dataclass(frozen=True)
 class Joined:
@@ -79,7 +77,7 @@ def join_pieces(pieces: Sequence[Piece], target: str, disagree: str) -> Joined:
     """Join what contributors give; a piece without a name is everybody's labels."""
     owners = [piece for piece in pieces if piece.name]
     everybody = next((piece for piece in pieces if not piece.name), None)
-    holders = [piece for piece in owners if target in piece.columns]
+    holders = [piece for piece in owners if piece.holds(target)]
     if everybody is not None and holders:
         warn_input(
             f"labels are given apart, so the column {target!r} of {_listed(holders)} is not used"
@@ -101,25 +99,25 @@ def join_pieces(pieces: Sequence[Piece], target: str, disagree: str) -> Joined:
     names = sorted({key for piece in owners for key in piece.columns if key != target})
     if not names:
         raise InputError("the fragments hold labels only: there is no column to learn from")
-    columns, held = [], np.zeros((len(owners), len(names), (int(known.sum()) + 7) // 8), np.uint8)
-    for j, name in enumerate(names):
-        column, mine = joining.column(name, [one for one in owners if name in one.columns])
-        columns.append(column.with_entries(column.entries[known]))
-        for owner, mask in mine.items():
-            k = next(k for k, one in enumerate(owners) if one is owner)
-            held[k, j] = np.packbits(mask[known])
+    found = [joining.column(name, [one for one in owners if name in one.columns]) for name in names]
     joining.tell()
-    kept = [text for text, there in zip(ids.to_pylist(), known.tolist(), strict=True) if there]
+    none = np.zeros(len(ids), dtype=bool)
+    masks = np.array([[mine.get(one, none) for _, mine in found] for one in owners])
+    # rows of which nobody holds an entry are not there: who holds nothing changes nothing
+    rows = known & masks.any(axis=(0, 1))
     labelled = None
     if everybody is None:
-        none = np.zeros(len(ids), dtype=bool)
-        labelled = np.stack([np.packbits(who.get(one, none)[known]) for one in owners])
+        labelled = np.packbits([who.get(one, none)[rows] for one in owners], axis=-1)
+    kept = [text for text, there in zip(ids.to_pylist(), rows.tolist(), strict=True) if there]
     return Joined(
         [piece.name for piece in owners],
         kept,
-        Table(tuple(columns), np.array(kept, dtype=object)),
-        _plain_labels(replace(label, held=label.entries[known], rows=None)),
-        held,
+        Table(
+            tuple(column.with_entries(column.entries[rows]) for column, _ in found),
+            np.array(kept, dtype=object),
+        ),
+        _plain_labels(label.with_entries(label.entries[rows])),
+        np.packbits(masks[:, :, rows], axis=-1),
         labelled,
     )
 
@@ -235,7 +233,9 @@ def _one_kind(name: str, pieces: Sequence[Piece]) -> tuple[Kind, str]:
     Columns without any entry fit all kinds; booleans are numbers where some piece has numbers.
     """
     full = [piece for piece in pieces if piece.held[name].any()] or list(pieces[:1])
-    kinds = {piece.columns[name].kind: piece for piece in reversed(full)}
+    kinds: dict[Kind, Piece] = {}
+    for piece in full:
+        kinds.setdefault(piece.columns[name].kind, piece)
     if set(kinds) == {"number", "boolean"}:
         kinds.pop("boolean")
     if len(kinds) > 1:

@@ -19,7 +19,8 @@ from shapley2d._fragments.files import digest_of
 from shapley2d._fragments.game import FragmentGame
 from shapley2d._fragments.join import DISAGREE, join_pieces
 from shapley2d._fragments.method import method_word, read_method
-from shapley2d._fragments.pieces import label_piece, named_fragments, owned_pieces, read_piece
+from shapley2d._fragments.owners import owned_pieces
+from shapley2d._fragments.pieces import label_piece, named_fragments, read_piece
 from shapley2d._fragments.result import make_facts, make_valuation
 from shapley2d._methods.identity import fingerprint_problem
 from shapley2d._methods.repeat_call import repeat_call
@@ -180,7 +181,7 @@ def value_fragments(
     found = estimate_game(
         game, run.advising(), design, tolerance=tolerance, most=most,
         compiled=isinstance(model, str) and model == "boosting",
-        identity={
+        identity={} if run.checkpoint is None else {
             **fingerprint_problem(Problem(joined.table, goal, splits, None, score)),
             "who holds what": hash_parts([joined.held.tobytes(), *joined.label_bytes]),
             "model": describe(model),

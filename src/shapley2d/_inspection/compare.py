@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._tables.frames import make_frame, objects
-from shapley2d._valuation.comparison.match import matched_names, matched_rows
+from shapley2d._tables.match import matched_names, matched_rows
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:

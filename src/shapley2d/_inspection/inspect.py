@@ -6,10 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
-import numpy as np
 
 from shapley2d._base.warnings import without_warnings
-from shapley2d._base.words import counted
 from shapley2d._inspection.inspection import Inspection
 from shapley2d._methods.run import Run
 from shapley2d._tables.convert import as_table
@@ -29,8 +27,6 @@ from shapley2d._tables.target_entries import as_series
 from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from shapley2d._inspection.cells import ScoredCells
     from shapley2d._inspection.reference import Reference
     from shapley2d._tables.target import Target
@@ -53,7 +49,6 @@ def inspect_cells(
     y: Any = None,
     *,
     reference: Any = None,
-    valuation: Any = None,
     task: str = "auto",
     kinds: Any = None,
     random_state: Any = 0,
@@ -82,10 +77,6 @@ def inspect_cells(
         A trusted table with the same columns, or its inspection, or a file of either. Its types,
         categories, formats, rules, keys and forests are what X is judged by. The labels of a table
         are its column ``y``; an inspection has its own.
-    valuation : Valuation, optional
-        Values of the same table: they are shown beside the probabilities, and cells can be ranked
-        by them. Where they are of ``method="forest"``, the first suspects are shown with what the
-        score gains by their suggested entries.
     task : {"auto", "classification", "regression"}
         ``"auto"``: text, booleans and up to 20 distinct whole numbers are classes.
     kinds : dict, optional
@@ -179,21 +170,16 @@ def inspect_cells(
     columns = dict(zip(table.column_names, map(column_digest, plain.columns), strict=True))
     if label is not None:
         columns[label.column_names[0]] = column_digest(label.columns[0])
-    inspection = Inspection(
+    return Inspection(
         _cells=cells,
         findings=findings,
         row_names=table.row_names,
-        _values=None if valuation is None else _values(valuation, cells, table.row_names),
         lines=table.lines if lines is None else lines,
         _frame=frame_kind(given),
         _digests=columns,
         _fingerprint=table_digest(columns),
-        info=_record(run, cells, kinds, getattr(valuation, "info", {}), trusted),
+        info=_record(run, cells, kinds, trusted),
     )
-    if getattr(valuation, "_held", None) is None:
-        return inspection
-    # of as many suspects as a page lists
-    return replace(inspection, _score_gains=inspection.gains(valuation, n=2000))
 
 
 def _as_reference(reference: Any, y: Any, options: dict[str, Any]) -> Reference:
@@ -284,51 +270,10 @@ def _target(y: Any, table: Table, task: str) -> Target | None:
     return target if target.kept is None else None
 
 
-def _record(
-    run: Run, cells: ScoredCells, kinds: Any, valued: dict[str, Any], trusted: Reference | None
-) -> dict[str, Any]:
-    record = run.record(**cells.info, kinds=dict(kinds or {}) or None, score=valued.get("score"))
+def _record(run: Run, cells: ScoredCells, kinds: Any, trusted: Reference | None) -> dict[str, Any]:
+    record = run.record(**cells.info, kinds=dict(kinds or {}) or None)
     record.pop("semivalue")
     if trusted is not None:
         of = trusted.inspection
         record["reference"] = {"rows": of.shape[0], "fingerprint": of._fingerprint}
     return record
-
-
-def _values(valuation: Any, cells: ScoredCells, row_names: NDArray[Any]) -> NDArray[np.float64]:
-    """The values of a valuation at the cells of the inspected table, NaN where it has none."""
-    if not hasattr(valuation, "values") or not hasattr(valuation, "column_names"):
-        raise InputError(
-            Setting("valuation"), f" is a {type(valuation).__name__}, not the result of value_cells"
-        )
-    places = {str(name): i for i, name in enumerate(row_names.tolist())}
-    rows = np.array(
-        [places.get(str(name), -1) for name in valuation.row_names.tolist()], dtype=np.intp
-    )
-    if (rows < 0).any() or np.unique(rows).size < rows.size:
-        raise InputError(
-            Setting("valuation"),
-            " is of another table: its rows are not those of ",
-            Place("X"),
-            "; value the same table",
-        )
-    names = cells.names
-    if others := [name for name in valuation.column_names if name not in names]:
-        lacks = f" has no column {others[0]!r}"
-        raise InputError(Setting("valuation"), " is of another table: ", Place("X"), lacks)
-    values = np.full(cells.scores.shape, np.nan)
-    for k, name in enumerate(valuation.column_names):
-        j = names.index(name)
-        values[rows, j] = valuation.values[:, k]
-        is_label = cells.has_label and j == len(names) - 1
-        if valuation._contents is not None and not is_label:
-            pairs = zip(rows.tolist(), valuation._contents[k], strict=True)
-            there = cells.columns[j].text()
-            if wrong := [i for i, text in pairs if there[i] != text]:
-                raise InputError(
-                    Setting("valuation"),
-                    f" is of another table: column {name!r} differs in "
-                    f"{counted(len(wrong), 'row')}, first in row {row_names[wrong[0]]}; value the "
-                    "same table",
-                )
-    return values

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from shapley2d._valuation.row_words import RowWords
+from shapley2d._tables.row_words import RowWords
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from shapley2d._inspection.cells import ScoredCells
@@ -25,11 +24,6 @@ class InspectedCells(RowWords):
     row_names: NDArray[Any]
     lines: NDArray[np.int64] | None = None
     info: dict[str, Any] = field(default_factory=dict)
-    # (n, p): what each cell is worth to a model, from the valuation passed along; NaN if not known
-    _values: NDArray[np.float64] | None = None
-    # (n, p): what each suggested entry, taken alone, adds to the score of a forest, where the
-    # valuation passed along is of one; NaN if not known
-    _score_gains: NDArray[np.float64] | None = None
     _frame: str = "pandas"  # the kind of frame that the methods return
     _digests: dict[str, str] = field(default_factory=dict)  # of columns: repair knows the table
     _fingerprint: str = ""  # of the whole table; files of decisions carry it
@@ -51,8 +45,3 @@ class InspectedCells(RowWords):
     def label_name(self) -> str | None:
         """Name of the label; None without one."""
         return self._cells.names[-1] if self._cells.has_label else None
-
-
-def known_number(numbers: NDArray[np.float64] | None, i: int, j: int) -> float | None:
-    """What is known of a cell; None where nothing is, or not of this one."""
-    return None if numbers is None or np.isnan(numbers[i, j]) else float(numbers[i, j])

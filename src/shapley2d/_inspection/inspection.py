@@ -13,16 +13,14 @@ import numpy as np
 from shapley2d._base.checks import check_choice
 from shapley2d._base.page import open_page
 from shapley2d._base.told import as_markdown
-from shapley2d._base.words import counted, printable
+from shapley2d._base.words import counted, html_table, printable
 from shapley2d._inspection.cells import percent, reasons_text
 from shapley2d._inspection.compare import compare
-from shapley2d._inspection.entry_gains import entry_gains
 from shapley2d._inspection.inspected import InspectedCells
 from shapley2d._inspection.learned import SETTINGS
 from shapley2d._inspection.ranking import rank_cells
 from shapley2d._inspection.told import told
 from shapley2d._tables.frames import FRAME_KINDS, make_frame, objects
-from shapley2d._valuation.wording.summaries import html_table
 
 if TYPE_CHECKING:
     import os
@@ -115,7 +113,7 @@ class Inspection(InspectedCells):
         out = self._cells.standing_out[:, : self.shape[1]]
         return int(low * self.probability[out].sum()), math.ceil(high * self.expected_errors)
 
-    def rank(self, n: int | None = 20, *, by: str = "wrong", labels: bool = False) -> Any:
+    def rank(self, n: int | None = 20, *, labels: bool = False) -> Any:
         """The suspects as a frame, the first to look at first.
 
         Parameters
@@ -124,10 +122,6 @@ class Inspection(InspectedCells):
             How many; None for all.
         labels : bool
             The labels, which are a list of their own, instead of the entries.
-        by : {"wrong", "harm", "gain"}
-            ``"wrong"``: the likeliest wrong first. ``"harm"``: the most harmful to a model first.
-            ``"gain"``: both together, for a small table whose model should become better. The last
-            two need the ``valuation`` that was passed to :func:`~shapley2d.inspect_cells`.
 
         Returns
         -------
@@ -135,11 +129,9 @@ class Inspection(InspectedCells):
             With the columns ``row`` (and ``line``, where a file was read), ``column``, ``entry``,
             ``expected``, ``likely`` (the range of a number, or the likeliest categories),
             ``probability``, ``suggestion_probability`` (how likely the expected entry is right, if
-            this one is wrong), ``score``, ``value`` (what the cell is worth to a model, where that
-            is known) and ``reasons``; and before the reasons ``gain_if_changed`` (see
-            :meth:`gains`), where a forest's valuation was passed along.
+            this one is wrong), ``score`` and ``reasons``.
         """
-        places = rank_cells(self, n, by, "labels" if labels else "entries", least=0.0)
+        places = rank_cells(self, n, "labels" if labels else "entries", least=0.0)
         return make_frame(self._lines(places, reasons=True), self._frame)
 
     def to_frame(self) -> Any:
@@ -164,9 +156,6 @@ class Inspection(InspectedCells):
             right = [cells.suggestion_probability(a, b) for a, b in places]
             columns["suggestion_probability"] = np.array(right, dtype=np.float64)
         columns["score"] = cells.scores[i, j]
-        columns["value"] = np.full(i.size, np.nan) if self._values is None else self._values[i, j]
-        if self._score_gains is not None:
-            columns["gain_if_changed"] = self._score_gains[i, j]
         if reasons:
             columns["reasons"] = objects([reasons_text(cells.reasons(a, b)) for a, b in places])
         return columns
@@ -179,7 +168,6 @@ class Inspection(InspectedCells):
             texts[places] = objects(self._cells.expected_texts(column, i[places]))
         return list(texts.tolist())
 
-    gains = entry_gains
     compare = compare
 
     @cached_property
@@ -284,7 +272,6 @@ class Inspection(InspectedCells):
         *,
         title: str | None = None,
         n: int = 2000,
-        by: str = "wrong",
     ) -> None:
         """Write a page on which a person decides: one HTML file that opens in any browser, offline.
 
@@ -294,12 +281,10 @@ class Inspection(InspectedCells):
         title : str, optional
         n : int
             How many suspects to list at most.
-        by : {"wrong", "harm", "gain"}
-            Their order at first, as in :meth:`rank`.
         """
         from shapley2d._inspection.page import write_inspection
 
-        write_inspection(self, path, title=title, n=n, by=by)
+        write_inspection(self, path, title=title, n=n)
 
     def open(self, **options: Any) -> Path:
         """Show the page in a browser: a temporary file, by the options of :meth:`to_html`.

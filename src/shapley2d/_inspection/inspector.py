@@ -98,21 +98,19 @@ class CellInspector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         self.progress = progress
         self.max_time = max_time
 
-    def fit(self, X: Any, y: Any = None, *, valuation: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Inspect the cells of X and, where they are given, the labels y.
 
         Parameters
         ----------
         X : table
         y : labels or numbers, optional
-        valuation : Valuation, optional
-            Values of the same table.
         """
         self._check()
         X = collected(X)
         names = ("task", "kinds", "random_state", "n_jobs", "progress", "max_time")
         settings = {name: getattr(self, name) for name in names}
-        inspection = inspect_cells(X, y, valuation=valuation, **settings)
+        inspection = inspect_cells(X, y, **settings)
         return self._set(inspection, named=names_columns(X))
 
     def _check(self) -> None:

@@ -1,6 +1,6 @@
 """Inspections as Parquet files: a tidy table that any reader opens, never a pickle.
 
-The columns ``row`` to ``value`` are for people. The others restore the inspection: ``held``,
+The columns ``row`` to ``score`` are for people. The others restore the inspection: ``held``,
 ``suggested``, ``low`` and ``high`` are entries as a typed column holds them, and each part of the
 score has a column of its own.
 """
@@ -17,10 +17,10 @@ from shapley2d._base.json_record import Maybe, check_form
 from shapley2d._inspection.cells import Expected, ScoredCells
 from shapley2d._inspection.columns.finding import ColumnFinding
 from shapley2d._tables.frames import FRAME_KINDS
+from shapley2d._tables.sealed import read_sealed, write_sealed
 from shapley2d._tables.table import Column, FromText, Kind
 from shapley2d._tables.texts.numbers import LONGEST
 from shapley2d._tables.texts.stray_rule import MISSING
-from shapley2d._valuation.sealed import read_sealed, write_sealed
 
 if TYPE_CHECKING:
     import os
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from shapley2d._base.arrays import Floats
     from shapley2d._inspection.inspected import InspectedCells
-    from shapley2d._valuation.sealed import SealedCells
+    from shapley2d._tables.sealed import SealedCells
 
 _KEY = b"shapley2d.inspection"
 _PART = "part: "
@@ -71,10 +71,6 @@ def save_inspection(inspection: InspectedCells, path: str | os.PathLike[str]) ->
         "probability": found.probability.ravel(),
         "score": found.scores.ravel(),
     }
-    if inspection._values is not None:
-        columns["value"] = inspection._values.ravel()
-    if inspection._score_gains is not None:
-        columns["gain_if_changed"] = inspection._score_gains.ravel()
     columns["held"] = _by_row([one.entries for one in found.columns])
     columns["suggested"] = _by_row([one.entries for one in found.expected])
     for end in ("low", "high"):
@@ -163,8 +159,6 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
         "findings": [_finding(one, cells) for one in record["findings"]],
         "row_names": cells.row_names,
         "lines": cells.lines,
-        "_values": cells.numbers("value") if cells.has("value") else None,
-        "_score_gains": cells.numbers("gain_if_changed") if cells.has("gain_if_changed") else None,
         "_settled": frozenset((i, j) for i, j in record["settled"]),
         **{f"_{key}": record[key] for key in ("frame", "digests", "fingerprint")},
         "info": record["info"],

@@ -101,7 +101,7 @@ class SubsetPlan:
                 Setting("method", "mc"),
                 " with ",
                 Setting("model", "knn"),
-                ", value sets of columns as blocks, or drop columns",
+                ", value groups of columns, or drop columns",
             )
         if self.subsets == "all" and n_columns > MAX_ALL_COLUMNS:
             raise InputError(

@@ -212,7 +212,8 @@ def _check_scoring(record: Model, task: str, scoring: Any) -> None:
 
 
 def _why_not(record: Model, option: str) -> tuple[Any, ...]:
-    if option == "truncation":
+    if option == "truncation" and record.name != "boosting":
         return (", which does not train again for every subset: leave it out",)
+    has = "none" if option == "truncation" else "its own"
     other = Setting("model", _INSTEAD.get(record.name, "tree"))
-    return ", which has its own: leave it out, or use another model, such as ", other
+    return f", which has {has}: leave it out, or use another model, such as ", other

@@ -72,9 +72,8 @@ class CachedGame:
     """Utilities of another game, remembered by row coalition and column coalition.
 
     A copy of the game that is sent to a worker process finds what that worker has computed before,
-    so that each process trains a pair of coalitions at most once. ``n_computed`` counts the
-    utilities computed in this process, of coalitions with rows and columns. Copies take along what
-    was known when :meth:`share` was called.
+    so that each process trains a pair of coalitions at most once. Copies take along
+    what was known when :meth:`share` was called.
     """
 
     def __init__(self, game: Game) -> None:
@@ -84,7 +83,6 @@ class CachedGame:
         self._shared: Cache = {}
         self.n_rows = game.n_rows
         self.n_columns = game.n_columns
-        self.n_computed = 0
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_cache": {}}
@@ -123,9 +121,6 @@ class CachedGame:
             b = [first_column[key] for key in absent_columns]
             block = self._game.utilities(
                 MaskCoalitions(row_masks[a]), MaskCoalitions(column_masks[b])
-            )
-            self.n_computed += int(
-                row_masks[a].any(axis=1).sum() * column_masks[b].any(axis=1).sum()
             )
             for p, row_key in enumerate(absent_rows):
                 for q, column_key in enumerate(absent_columns):

@@ -17,7 +17,7 @@ from shapley2d._tables.target import LABEL
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from shapley2d._base.arrays import Ints
     from shapley2d._tables.problem import Problem
@@ -85,27 +85,19 @@ class CellNames:
         return found
 
 
-def read_edits(problem: Problem, cells: Sequence[Mapping[Cell, Any]]) -> Edits:
-    """Read new entries as the table was read; every mapping changes rows of its own.
-
-    A row that several mappings change is there once for each.
-    """
+def read_edits(problem: Problem, cells: Mapping[Cell, Any]) -> Edits:
+    """Read new entries as the table was read."""
     table, m = problem.table, problem.table.n_columns
-    rows: list[int] = []
     changes: dict[str, dict[int, str | None]] = {}
     labels: dict[int, float] = {}
-    for one in cells:
-        places: dict[int, int] = {}
-        for (i, j), entry in sorted(one.items(), key=lambda item: item[0]):
-            if i not in places:
-                places[i] = len(rows)
-                rows.append(i)
-            if j == m:
-                labels[places[i]] = _label(problem.target, entry)
-            else:
-                column = table.columns[j]
-                changes.setdefault(column.name, {})[places[i]] = _text(entry, column)
-    taken = np.array(rows, dtype=np.intp)
+    places = {i: k for k, i in enumerate(sorted({i for i, _ in cells}))}
+    for (i, j), entry in sorted(cells.items(), key=lambda item: item[0]):
+        if j == m:
+            labels[places[i]] = _label(problem.target, entry)
+        else:
+            column = table.columns[j]
+            changes.setdefault(column.name, {})[places[i]] = _text(entry, column)
+    taken = np.array(list(places), dtype=np.intp)
     if not changes:
         return Edits(taken, None, labels)
     with without_warnings():

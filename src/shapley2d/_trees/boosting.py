@@ -83,32 +83,35 @@ class Boosting:
     def predict(self, held: Bools, seed: int = 0) -> Floats | None:
         """Probabilities of the classes for the validation rows, or numbers (1, validation rows).
 
-        ``held`` (columns, rows): the coalition's cells. Rows and columns in which it holds no entry
-        are not there, and what else it does not hold is missing. None where nothing can be learned:
-        equal labels, or no column that differs between rows.
+        ``held`` (columns, rows): the coalition's cells. Columns that do not differ between its rows
+        are not there, nor are rows without an entry in the others; what else it does not hold is
+        missing. None where nothing can be learned: no columns are left, or all labels are equal.
         """
-        there = held & (self.codes > 0)
-        rows, columns = np.flatnonzero(there.any(axis=0)), np.flatnonzero(there.any(axis=1))
-        if not rows.size:
-            return None
-        part = np.ix_(columns, rows)
-        codes = self.codes[part] * there[part]
-        varies = (codes != codes[:, :1]).any(axis=1)
+        columns, codes = np.arange(len(held)), held * self.codes
+        while True:  # rows may go with a column that teaches nothing
+            rows = np.flatnonzero(codes.any(axis=0))
+            part = codes[:, rows]
+            varies = (part != part[:, :1]).any(axis=1)
+            if varies.all():
+                break
+            columns, codes = columns[varies], codes[varies]
         y = self.y[rows]
-        if not varies.any() or (y == y[0]).all():
+        if not columns.size or (y == y[0]).all():
             return None
-        columns = columns[varies]
         if not self.n_classes:
             middle, scale = y.mean(), y.std() or 1.0
-            raw = self._boost(codes[varies], columns, (y[None] - middle) / scale, np.zeros(1), seed)
+            raw = self._boost(part, columns, (y[None] - middle) / scale, np.zeros(1), seed)
             return np.asarray(middle + scale * raw)
-        shares = (np.bincount(y, minlength=self.n_classes) + 0.5) / (y.size + 0.5 * self.n_classes)
-        first = np.log(shares)
-        if self.n_classes == 2:  # one score, the log-odds of the second
+        # classes that only others hold are not known: what is predicted depends on these cells alone
+        present, own, counts = np.unique(y, return_inverse=True, return_counts=True)
+        first = np.log(counts + 0.5) - np.log(y.size + 0.5 * present.size)
+        if present.size == 2:  # one score, the log-odds of the second
             first = first[1:] - first[:1]
-        own = y == np.arange(self.n_classes)[-first.size :, None]
-        shares = _shares(self._boost(codes[varies], columns, own, first, seed))
-        return shares if self.n_classes > 2 else np.concatenate([1.0 - shares, shares])
+        targets = own == np.arange(present.size)[-first.size :, None]
+        shares = _shares(self._boost(part, columns, targets, first, seed))
+        found = np.zeros((self.n_classes, shares.shape[1]))
+        found[present] = shares if present.size > 2 else np.concatenate([1.0 - shares, shares])
+        return found
 
     def _boost(
         self, codes: Codes, columns: Ints, targets: Floats | Bools, first: Floats, seed: int

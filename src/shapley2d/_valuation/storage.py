@@ -18,15 +18,15 @@ from shapley2d._base.json_record import (
     numbers_of,
 )
 from shapley2d._tables.frames import FRAME_KINDS
+from shapley2d._tables.sealed import read_sealed, write_sealed
 from shapley2d._tables.table import Kind, Table
 from shapley2d._tables.texts.column import stored_column
-from shapley2d._valuation.sealed import read_sealed, write_sealed
 
 if TYPE_CHECKING:
     import os
 
     from shapley2d._base.arrays import Floats
-    from shapley2d._valuation.sealed import SealedCells
+    from shapley2d._tables.sealed import SealedCells
     from shapley2d._valuation.values import CellValues
 
 _Values = TypeVar("_Values", bound="CellValues")

@@ -11,7 +11,7 @@ import numpy as np
 
 from shapley2d._base.precision import interval_factor
 from shapley2d._base.words import counted, entry_text
-from shapley2d._valuation.row_words import RowWords
+from shapley2d._tables.row_words import RowWords
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shapley2d._base.words import figure, typeset
-from shapley2d._valuation.wording.summaries import html_table
+from shapley2d._base.words import figure, html_table, typeset
 from shapley2d._valuation.wording.units import Score
 from shapley2d.exceptions import InputError, Setting
 
@@ -102,20 +101,10 @@ def what_if(valuation: CellValues, changes: Any) -> WhatIf:
     >>> round(float(after.values.sum() - v.total), 6)
     0.125
     """
-    before, score, added, own = needs_trees(valuation, "what_if").what_if(changes)
+    if valuation._held is None:
+        lacks = " of a forest, and these values have none: value the cells with "
+        if valuation.info.get("method") == "forest":
+            lacks = ", which a file does not keep: value the cells again with "
+        raise InputError("what_if needs the trees", lacks, Setting("method", "forest"))
+    before, score, added, own = valuation._held.what_if(changes)
     return WhatIf(score, score - before, valuation.values + added, own, Score.of(valuation.info))
-
-
-def needs_trees(valuation: CellValues, asked: str) -> Any:
-    """The trees of a valuation; refuses one that has none."""
-    if valuation._held is not None:
-        return valuation._held
-    if valuation.info.get("method") == "forest":
-        raise InputError(
-            f"{asked} needs the trees, which a file does not keep: value the cells again with ",
-            Setting("method", "forest"),
-        )
-    raise InputError(
-        f"{asked} needs the trees of a forest, and these values have none: value the cells with ",
-        Setting("method", "forest"),
-    )

@@ -2,19 +2,17 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
 from shapley2d._base.time_limit import TimeLimit
-from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import counted, plural
 from shapley2d._inspection.decisions import Decision, read_decisions
 from shapley2d.cli import options as o
-from shapley2d.cli.console import ResultConsole, collect_notes, note, progress, warnings_as_notes
+from shapley2d.cli.console import ResultConsole, collect_notes, note, warnings_as_notes
 from shapley2d.cli.errors import STANDS_OUT, computing
 from shapley2d.cli.reading.inspected import (
-    InspectedFile,
     known_decisions,
     read_inspected,
     read_reference,
@@ -28,32 +26,11 @@ from shapley2d.cli.writing.outputs import (
 )
 from shapley2d.cli.writing.summary import print_files, print_json
 from shapley2d.cli.writing.suspects import inspection_json, print_inspection, suspect_cells
-from shapley2d.exceptions import InputError
-
-_AFFORDABLE = 1.5e7
-"""Rows squared times columns up to which harm is computed unasked: that takes seconds."""
 
 InspectedTable = Annotated[str, o.argument("TABLE", f"The table: {o.TableFile}")]
 AnyTarget = Annotated[
     str | None,
     o.column(o.COMMON, "The column to predict; its labels are inspected too.", "--target", "-t"),
-]
-SavedValues = Annotated[
-    Path | None,
-    o.option(
-        o.COMMON,
-        "VALUES.parquet",
-        "Values of the same table, from shapley2d cells -o, shown as harm. (default: computed for "
-        "small tables with a target)",
-    ),
-]
-Gains = Annotated[
-    bool,
-    o.flag(
-        o.COMMON,
-        "Value the cells with a forest, and show what its score gains by each expected entry.",
-        "--gains",
-    ),
 ]
 Trusted = Annotated[
     Path | None,
@@ -75,10 +52,6 @@ Earlier = Annotated[
         "Earlier decisions: entries that were called right are not listed again.",
     ),
 ]
-By = Annotated[
-    Literal["wrong", "harm", "gain"],
-    o.option(o.OUTPUT, "NAME", "Likeliest wrong first, most harmful first, or both (gain)."),
-]
 CellsOutput = Annotated[
     Path | None, o.option(o.COMMON, "FILE", "Write all cells: .parquet or .csv.", "--output", "-o")
 ]
@@ -95,10 +68,7 @@ def inspect(
     file: o.FileOptions,
     task: o.Task = "auto",
     reference: Trusted = None,
-    valuation: SavedValues = None,
-    gains: Gains = False,
     decisions: Earlier = None,
-    by: By = "wrong",
     max_time: o.MaxTime = None,
     workers: o.NJobs = None,
     seed: o.RandomState = 0,
@@ -114,23 +84,14 @@ def inspect(
     unlikely they are, how far off, and how much better their row fits once they are replaced. With
     --reference, every row is judged by a trusted table, and the findings tell what is new.
     """
-    from shapley2d import Valuation
     from shapley2d._inspection.page import write_inspection
 
     limit = None if max_time is None else TimeLimit.of(max_time)
-    paths = (reference, valuation, decisions)
-    read = [table, *(str(path) for path in paths if path is not None)]
+    read = [table, *(str(path) for path in (reference, decisions) if path is not None)]
     check_outputs(output, report, read)
-    if gains and (valuation is not None or target is None):
-        raise InputError(
-            "--gains values the cells itself: leave out --valuation"
-            if target is not None
-            else "--gains needs --target, the column that the forest predicts"
-        )
     notes = collect_notes()
     with warnings_as_notes():
         earlier = None if decisions is None else read_decisions(decisions)
-        saved = None if valuation is None else Valuation.load(valuation)
     options = {"task": task, "random_state": seed, "n_jobs": workers, "max_time": limit}
     trusted = None if reference is None else read_reference(reference, target, file, **options)
     given = read_inspected(table, target, file, like=trusted)
@@ -138,16 +99,7 @@ def inspect(
     for message in given.source.notes:
         note(message)
     with warnings_as_notes(given.names), computing(given.names):
-        half = None if limit is None else limit.earlier(limit.left() / 2)
-        wanted = gains or report is not None or by != "wrong"
-        if saved is None and wanted:
-            saved = quick_values(given, gains=gains, **{**options, "max_time": half})
-        if by != "wrong" and saved is None:
-            raise InputError(
-                f"--by {by} needs cell values: give --target, or for a large table --valuation "
-                "with the file that shapley2d cells -o wrote"
-            )
-        inspection = given.inspect(valuation=saved, reference=trusted, **options)
+        inspection = given.inspect(reference=trusted, **options)
     for words in left_out_words(inspection.info):
         note(words)
     remembered: list[Decision] = []
@@ -160,7 +112,7 @@ def inspect(
                 f"{plural(stale, 'has', 'have')} changed since, and "
                 f"{plural(stale, 'is', 'are')} listed again"
             )
-    page: dict[str, Any] = {"by": by, "target": given.target, "facts": given.facts, "notes": notes}
+    page: dict[str, Any] = {"target": given.target, "facts": given.facts, "notes": notes}
     page |= {"remembered": remembered, "commands": given.commands}
     files, failed = write_outputs(
         [
@@ -168,8 +120,8 @@ def inspect(
             ("report", report, lambda path: write_inspection(inspection, path, **page)),
         ]
     )
-    cells = suspect_cells(inspection, given, by, top)
-    labels = suspect_cells(inspection, given, by, min(top, 5), "labels")
+    cells = suspect_cells(inspection, given, top)
+    labels = suspect_cells(inspection, given, min(top, 5), "labels")
     if as_json_:
         print_json(
             {"command": "inspect", **inspection_json(inspection, given, cells, labels, files)}
@@ -202,27 +154,3 @@ def left_out_words(info: dict[str, Any]) -> list[str]:
     if rows := info.get("rows_without_tried_repairs"):
         found.append(f"time was up before repairs were tried in {counted(rows, 'row')}")
     return found
-
-
-def quick_values(given: InspectedFile, *, gains: bool, **options: Any) -> Any:
-    """Cell values of a table with a target: by a forest, or for small ones from few subsets."""
-    if given.y is None:
-        return None
-    n, m = given.X.shape
-    if not gains and n * n * m > _AFFORDABLE:
-        note(
-            f"harm is not shown: by nearest neighbours {n:,} rows take a while; --gains shows it "
-            "by a forest"
-        )
-        return None
-    from shapley2d import KNN, Forest, Method, value_cells
-
-    method: Method = KNN() if m <= 6 else KNN(subsets="sampled", n_subsets=64)
-    if gains:
-        method = Forest(max_trees=100, tolerance=0.0)
-    try:
-        with without_warnings():
-            return value_cells(given.X, given.y, method=method, progress=progress(), **options)
-    except InputError as error:  # labels that no model can learn from can still be inspected
-        note(f"{'gains are' if gains else 'harm is'} not shown: {error}")
-        return None

@@ -20,7 +20,6 @@ from shapley2d.cli.console import (
     warnings_as_notes,
 )
 from shapley2d.cli.errors import computing
-from shapley2d.cli.inspect import Gains, quick_values
 from shapley2d.cli.reading.columns import without_columns
 from shapley2d.cli.reading.inputs import read_file
 from shapley2d.cli.reading.inspected import (
@@ -87,7 +86,6 @@ def repair(
     *,
     file: o.FileOptions,
     model: ModelName = "forest",
-    gains: Gains = False,
     keep_formulas: KeepFormulas = False,
     workers: o.NJobs = None,
     seed: o.RandomState = 0,
@@ -122,8 +120,6 @@ def repair(
     check_format(output, held)
     chosen = [one for one in made.made if one.changes]
     wanted = target or (made.target if made.target in source.table.column_names else None)
-    if gains and wanted is None:
-        raise InputError("--gains needs --target, the column that the forest predicts")
     before = read_inspected(table, wanted, file, source=source)
     changes: Changes = {}
     for one in chosen:
@@ -134,10 +130,7 @@ def repair(
     with warnings_as_notes(before.names), computing(before.names):
         gain = None if model == "none" else _gain(before, chosen, model, seed, workers)
         after = read_inspected(str(output), wanted, file, source=written)
-        how = {"random_state": seed, "n_jobs": workers}
-        shows = gains or report is not None
-        values = quick_values(after, gains=gains, **how) if shows else None
-        left = after.inspect(valuation=values, **how)
+        left = after.inspect(random_state=seed, n_jobs=workers)
     settled, remembered, _ = known_decisions(made, left)
     left = left._settle(settled)
     files = {"table": output}
@@ -160,8 +153,8 @@ def repair(
                 commands=after.commands,
             )
         files["report"] = report
-    cells = suspect_cells(left, after, "wrong", 5)
-    labels = suspect_cells(left, after, "wrong", 5, "labels")
+    cells = suspect_cells(left, after, 5)
+    labels = suspect_cells(left, after, 5, "labels")
     if as_json_:
         more = {
             "changed": len(chosen),

@@ -23,19 +23,6 @@ function entryNode(text, most = 60) {
   return text === null ? make("i", { textContent: "missing" }) : quoted(text, most);
 }
 
-const SUPERSCRIPT = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
-
-/** A power of ten that brings numbers up to `limit` between 1 and 1000, so that lists need no exponents. */
-function unitFor(limit) {
-  const exponent = limit > 0 && (limit < 0.1 || limit >= 1e4) ? 3 * Math.floor(Math.log10(limit) / 3) : 0;
-  const power = [...String(exponent)].map((digit) => SUPERSCRIPT[digit]).join("");
-  return {
-    factor: 10 ** -exponent,
-    words: exponent === 0 ? "" : `in 10${power}`,
-    suffix: exponent === 0 ? "" : ` × 10${power}`,
-  };
-}
-
 /** A number in a unit with its decimals, else with about three digits but none beyond what `precision` supports. */
 function numberText(value, unit, precision = 0) {
   const scaled = value * unit.factor;

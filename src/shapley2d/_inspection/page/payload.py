@@ -9,15 +9,12 @@ import numpy as np
 
 from shapley2d._base.page_data import brief, pack
 from shapley2d._inspection.columns.finding import SHOWN
-from shapley2d._inspection.inspected import known_number
-from shapley2d._inspection.ranking import gain_scores, rank_cells
+from shapley2d._inspection.ranking import rank_cells
 from shapley2d._inspection.suggestions import all_at_once
-from shapley2d._valuation.wording.units import points_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from shapley2d._base.arrays import Floats
     from shapley2d._inspection.columns.finding import ColumnFinding
     from shapley2d._inspection.decisions import Decision
     from shapley2d._inspection.inspected import InspectedCells
@@ -32,7 +29,7 @@ def cells_to_list(inspection: InspectedCells, n: int) -> list[tuple[int, int]]:
 
 
 def _of_part(inspection: InspectedCells, n: int, part: str) -> list[tuple[int, int]]:
-    """The likeliest wrong, and the most harmful of them."""
+    """The likeliest wrong."""
     cells = inspection._cells
 
     def tells(i: int, j: int) -> bool:
@@ -42,12 +39,7 @@ def _of_part(inspection: InspectedCells, n: int, part: str) -> list[tuple[int, i
 
     listed = [cell for cell in rank_cells(inspection, 2 * n, part=part) if tells(*cell)][:n]
     # entries that are hardly wrong only fill up a short list
-    listed = listed[: max(100, sum(cells.probability[cell] >= 0.01 for cell in listed))]
-    if inspection._values is None:
-        return listed
-    more = rank_cells(inspection, min(n, max(100, len(listed))) // 4, "gain", part)
-    known = set(listed)
-    return (listed + [cell for cell in more if cell not in known and tells(*cell)])[:n]
+    return listed[: max(100, sum(cells.probability[cell] >= 0.01 for cell in listed))]
 
 
 def make_payload(
@@ -58,8 +50,6 @@ def make_payload(
 ) -> str:
     """The page's data, packed; ``remembered`` goes into the file of decisions again."""
     cells = inspection._cells
-    gain = gain_scores(inspection) if inspection._values is not None else None
-    points = points_of(inspection.info)
     record = {
         "table": inspection._fingerprint,
         "target": target,
@@ -67,16 +57,15 @@ def make_payload(
         "label": inspection.shape[1] if inspection._cells.has_label else None,
         "named": not np.array_equal(inspection.row_names, np.arange(inspection.shape[0])),
         "rowWord": inspection._row_word,
-        "cells": [_cell(inspection, i, j, gain) for i, j in listed],
+        "cells": [_cell(inspection, i, j) for i, j in listed],
         "rows": _rows(inspection, listed),
         "findings": _findings(inspection),
-        "points": {"factor": points.factor, "words": points.words} if points.words else None,
         "remembered": [[getattr(one, name) for name in _DECIDED] for one in remembered],
     }
     return pack(json.dumps(record, allow_nan=False, separators=(",", ":")).encode())
 
 
-def _cell(inspection: InspectedCells, i: int, j: int, gain: Floats | None) -> dict[str, Any]:
+def _cell(inspection: InspectedCells, i: int, j: int) -> dict[str, Any]:
     cells = inspection._cells
     return {
         "i": i,
@@ -87,9 +76,6 @@ def _cell(inspection: InspectedCells, i: int, j: int, gain: Floats | None) -> di
         "alternatives": [[text, round(chance, 4)] for text, chance in cells.alternatives(i, j)],
         "p": round(float(cells.probability[i, j]), 5),
         "right": round(cells.suggestion_probability(i, j), 4),
-        "value": known_number(inspection._values, i, j),
-        "changed": known_number(inspection._score_gains, i, j),
-        "gain": 0.0 if gain is None else round(float(gain[i, j]), 5),
         "why": [[words, round(share, 3)] for words, share in cells.reasons(i, j)],
     }
 

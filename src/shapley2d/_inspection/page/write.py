@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shapley2d._base.checks import check_choice, check_whole
+from shapley2d._base.checks import check_whole
 from shapley2d._base.page import write_page
 from shapley2d._inspection.page.payload import cells_to_list, make_payload
-from shapley2d._inspection.ranking import ORDERS
 
 if TYPE_CHECKING:
     import os
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from shapley2d._inspection.inspected import InspectedCells
     from shapley2d._inspection.repair_gain import RepairGain
 
-_SCRIPTS = "decisions scatter detail list findings main"
+_SCRIPTS = "decisions detail list findings main"
 _COMMANDS = (
     "shapley2d repair TABLE decisions.csv -o clean.csv --report after.html",
     "shapley2d inspect clean.csv --decisions decisions.csv",
@@ -30,7 +29,6 @@ def write_inspection(
     *,
     title: str | None = None,
     n: int = 2000,
-    by: str = "wrong",
     target: str | None = None,
     facts: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
@@ -46,7 +44,6 @@ def write_inspection(
     the ``gain`` of a model by them; and ``commands`` that apply the decisions and inspect again.
     """
     check_whole(n, "n", 1)
-    check_choice(by, "by", ORDERS)
     listed = cells_to_list(inspection, n)
     n_rows, n_columns = inspection.shape
     out = inspection._cells.standing_out
@@ -73,8 +70,6 @@ def write_inspection(
         row_word=inspection._row_word,
         n_findings=len({finding.text for finding in inspection.findings}),
         n_settled=len(inspection._settled),
-        has_values=inspection._values is not None,
-        by=by if inspection._values is not None else "wrong",
         changes=changes[:1000],
         n_changes=len(changes),
         gain=gain,

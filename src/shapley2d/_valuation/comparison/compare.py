@@ -10,11 +10,10 @@ import numpy as np
 
 from shapley2d._base.page import open_page, settings_words, write_page
 from shapley2d._base.page_data import brief, script_json
-from shapley2d._base.words import counted, printable, typeset
+from shapley2d._base.words import counted, html_table, printable, typeset
 from shapley2d._tables.frames import make_frame, objects
-from shapley2d._valuation.comparison.match import matched_names, matched_rows
+from shapley2d._tables.match import matched_names, matched_rows
 from shapley2d._valuation.wording.sentences import score_words
-from shapley2d._valuation.wording.summaries import html_table
 from shapley2d._valuation.wording.units import Score, Unit, Units
 from shapley2d.exceptions import InputError
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._base.arrays import Floats, Ints
-    from shapley2d._valuation.comparison.match import Texts
+    from shapley2d._tables.match import Texts
     from shapley2d._valuation.values import CellValues
 
 _FOLDER = "_valuation/comparison"

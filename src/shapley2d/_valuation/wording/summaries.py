@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._base.words import counted, printable, took_words, typeset
+from shapley2d._base.words import counted, html_table, printable, took_words, typeset
 from shapley2d._valuation.wording.certainty import certainty_words
 from shapley2d._valuation.wording.sentences import rare_words, score_words
 from shapley2d._valuation.wording.units import Score, Units
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from shapley2d._valuation.values import CellValues, Sums
 
 
@@ -76,16 +74,6 @@ def summary_html(values: CellValues, sums: Sums) -> str:
         f"{''.join(f'<p>{html.escape(words)}</p>' for words in said if words)}"
         f"{html_table(cells)}{html_table([*listed, *more], head)}</div>"
     )
-
-
-def html_table(rows: Sequence[tuple[str, ...]], head: tuple[str, ...] = ()) -> str:
-    """A table of plain text."""
-
-    def line(texts: tuple[str, ...], tag: str) -> str:
-        return f"<tr>{''.join(f'<{tag}>{html.escape(text)}</{tag}>' for text in texts)}</tr>"
-
-    heading = f"<thead>{line(head, 'th')}</thead>" if head else ""
-    return f"<table>{heading}<tbody>{''.join(line(row, 'td') for row in rows)}</tbody></table>"
 
 
 def _headline(values: CellValues) -> str:

@@ -8,9 +8,7 @@ from rich.text import Text
 
 from shapley2d._base.words import counted, printable
 from shapley2d._inspection.cells import reasons_text
-from shapley2d._inspection.inspected import known_number
 from shapley2d._inspection.ranking import rank_cells
-from shapley2d._valuation.wording.units import points_of
 from shapley2d._version import __version__
 from shapley2d.cli.console import ResultConsole, make_table, shown
 from shapley2d.cli.writing.summary import place_columns
@@ -25,12 +23,11 @@ if TYPE_CHECKING:
 
 
 def suspect_cells(
-    inspection: Inspection, given: InspectedFile, by: str, top: int, part: str = "entries"
+    inspection: Inspection, given: InspectedFile, top: int, part: str = "entries"
 ) -> list[dict[str, Any]]:
     """The first suspects of a part, with what a person needs to find and judge them."""
-    cells, gains = inspection._cells, inspection._score_gains
-    found = []
-    for i, j in rank_cells(inspection, top, by, part):
+    cells, found = inspection._cells, []
+    for i, j in rank_cells(inspection, top, part):
         name = inspection.row_names[i]
         found.append(
             {
@@ -41,8 +38,6 @@ def suspect_cells(
                 "expected": cells.expected_text(i, j),
                 "likely": cells.likely_text(i, j),
                 "probability": float(cells.probability[i, j]),
-                "value": known_number(inspection._values, i, j),
-                **({} if gains is None else {"gain": known_number(gains, i, j)}),
                 "why": reasons_text(cells.reasons(i, j)),
             }
         )
@@ -126,8 +121,7 @@ def print_inspection(
 
 def _suspect_table(title: str, cells: list[dict[str, Any]], inspection: Inspection) -> Table:
     """The list of suspects; rows without names go by their lines alone."""
-    points, named = points_of(inspection.info), inspection.lines is None
-    unit = f", {points.words}" if points.words else ""
+    named = inspection.lines is None
     columns = place_columns(cells, {"column": 24, "entry": 28, "expected": 28}, named=named)
     for k, text in enumerate(columns["expected"]):
         if cells[k]["expected"] == cells[k]["entry"]:  # wrong perhaps, and nothing tells the right
@@ -135,11 +129,5 @@ def _suspect_table(title: str, cells: list[dict[str, Any]], inspection: Inspecti
         else:
             text.stylize("green")
     columns["wrong"] = [f"{100 * cell['probability']:.0f} %" for cell in cells]
-    for name, heading in (("value", "value"), ("gain", "gain if changed")):
-        values = [cell.get(name) for cell in cells]
-        if any(one is not None for one in values):
-            numbers = points.numbers([one or 0.0 for one in values], signed=True)
-            pairs = zip(values, numbers, strict=True)
-            columns[f"{heading}{unit}"] = ["" if one is None else text for one, text in pairs]
     columns["why"] = [shown(cell["why"], 160) for cell in cells]
     return make_table(title, columns, ("why", *(("line",) if named else ())))

@@ -5,16 +5,8 @@ function emptyOr(text, most = 60) {
   return text === null || text === "" ? make("i", { textContent: "empty" }) : quoted(text, most);
 }
 
-/** What a changed entry adds to the score, in words that a table can hold. */
-function gainText(gain, unit) {
-  if (gain === null) return "";
-  if (!unit.points) return (gain < 0 ? "\u2212" : "+") + Math.abs(gain).toPrecision(2);
-  return (gain < 0 ? "" : "+") + numberText(gain, unit);
-}
-
 function startDetail(data, { chosen, decide, leave }) {
   const box = byId("detail");
-  const unit = harmUnit(data, 1);
 
   function show(cell) {
     if (!cell) {
@@ -35,8 +27,6 @@ function startDetail(data, { chosen, decide, leave }) {
     const likely = cell.alternatives.length ? "" : cell.likely;
     const facts = [`${percent(cell.p)} likely wrong`];
     if (cell.expected !== cell.entry) facts.push(`the suggestion ${percent(cell.right)} likely right`);
-    if (cell.value !== null) facts.push(`${cell.value < 0 ? "harms" : "helps"} the model${unit.points ? ` (${numberText(cell.value, unit)}${unit.suffix})` : ""}`);
-    if (cell.changed !== null) facts.push(`score ${gainText(cell.changed, unit)}${unit.points ? unit.suffix : ""} if changed`);
     const words = make("p", { className: "muted facts-line" }, facts.join(", "));
     if (likely) words.append("; expected ", quoted(likely, 60));
     parts.push(words);

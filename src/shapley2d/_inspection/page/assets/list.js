@@ -4,13 +4,6 @@ const CHUNK = 60;
 
 const percent = (share) => (share > 0 && share < 0.005 ? "< 1 %" : `${Math.round(100 * share)} %`);
 
-/** Points of the score; a power of ten where the score is not known. */
-function harmUnit(data, largest) {
-  if (data.points) return { factor: data.points.factor, words: `, ${data.points.words}`, suffix: ` ${data.points.words}`, points: true };
-  const unit = unitFor(largest);
-  return { ...unit, words: unit.words && ` ${unit.words}`, points: false };
-}
-
 class SuspectList {
   constructor(data, decisions, { onMove }) {
     Object.assign(this, { data, decisions, onMove });
@@ -19,16 +12,11 @@ class SuspectList {
     this.place = 0;
     this.anchor = 0;
     this.picked = new Set();
-    this.gains = data.cells.some((cell) => cell.changed !== null);
-    this.harm = data.cells.some((cell) => cell.value !== null);
-    const harms = data.cells.filter((cell) => cell.value !== null).map((cell) => Math.abs(cell.value));
-    this.largest = Math.max(1e-12, ...harms);
-    this.unit = harmUnit(data, this.largest);
     const select = byId("filter-column");
     for (const j of [...new Set(data.cells.map((cell) => cell.j))].sort((a, b) => a - b)) {
       select.append(make("option", { value: String(j), textContent: data.columns[j].slice(0, 60) }));
     }
-    for (const id of ["order", "filter-column", "filter-state", "search"]) byId(id)?.addEventListener("input", () => this.find());
+    for (const id of ["filter-column", "filter-state", "search"]) byId(id).addEventListener("input", () => this.find());
     byId("more").addEventListener("click", () => { this.shown += 5 * CHUNK; this.draw(); });
     this.find();
   }
@@ -42,7 +30,6 @@ class SuspectList {
   }
 
   find() {
-    const order = byId("order")?.value ?? "wrong";
     const column = byId("filter-column").value;
     const state = byId("filter-state").value;
     const words = byId("search").value.trim().toLowerCase();
@@ -50,9 +37,7 @@ class SuspectList {
     this.found = this.data.cells.filter((cell) => (column === "" || cell.j === Number(column))
       && (state === "" || (state === "decided") === (this.decisions.get(cell) !== null))
       && (words === "" || cell.text().includes(words)));
-    if (order === "harm") this.found.sort((a, b) => (a.value ?? Infinity) - (b.value ?? Infinity));
-    if (order === "gain") this.found.sort((a, b) => b.gain - a.gain);
-    if (order === "wrong") this.found.sort((a, b) => b.p - a.p || a.rank - b.rank);
+    this.found.sort((a, b) => b.p - a.p || a.rank - b.rank);
     const isLabel = (cell) => Number(cell.j === this.data.label);
     this.found.sort((a, b) => isLabel(a) - isLabel(b));
     this.labels = this.found.findIndex(isLabel);
@@ -66,7 +51,7 @@ class SuspectList {
 
   draw() {
     while (this.place >= this.shown) this.shown += CHUNK;
-    const names = [["", "state"], [this.data.rowWord], ["column"], ["entry → expected"], ["wrong", "right"], ...(this.harm ? [[`harm${this.unit.words}`, "right"]] : []), ...(this.gains ? [[`gain if changed${this.unit.points ? ", points" : ""}`, "right"]] : []), ["why"], [""]];
+    const names = [["", "state"], [this.data.rowWord], ["column"], ["entry → expected"], ["wrong", "right"], ["why"], [""]];
     const lines = this.found.slice(0, this.shown).map((cell, place) => this.line(cell, place));
     if (this.labels >= 0 && this.labels < lines.length) {
       lines.splice(this.labels, 0, make("tr", { className: "part" }, make("th", { colSpan: names.length, scope: "rowgroup", textContent: "Labels to check" })));
@@ -85,14 +70,8 @@ class SuspectList {
     const column = make("td", { className: "text", role: "gridcell" }, quoted(cell.columnName, 40));
     if (cell.j === this.data.label) column.append(make("span", { className: "badge", textContent: "label" }));
     const change = make("td", { className: "text change", role: "gridcell" });
-    const wrong = make("td", { className: "right number wrong", role: "gridcell", "data-name": "wrong" }, percent(cell.p), meter(cell.p, "wrong"));
+    const wrong = make("td", { className: "right number wrong", role: "gridcell", "data-name": "wrong" }, percent(cell.p), meter(cell.p));
     const parts = [state, name, column, change, wrong];
-    if (this.harm) {
-      const text = cell.value === null ? "" : numberText(-cell.value, this.unit);
-      parts.push(make("td", { className: "right number harm", role: "gridcell", "data-name": "harm" }, text,
-        cell.value === null ? "" : meter(Math.abs(cell.value) / this.largest, cell.value < 0 ? "harm" : "help")));
-    }
-    if (this.gains) parts.push(make("td", { className: "right number", role: "gridcell", "data-name": "gain" }, gainText(cell.changed, this.unit)));
     const [first] = cell.why;
     parts.push(make("td", { className: "context why", role: "gridcell" }, first ? quoted(first[0].split(": expected ")[0], 90) : ""));
     const acts = make("td", { className: "acts", role: "gridcell" });
@@ -170,8 +149,8 @@ class SuspectList {
 }
 
 /** A share as a short bar. */
-function meter(share, kind) {
-  const box = make("span", { className: `meter ${kind}`, "aria-hidden": "true" });
+function meter(share) {
+  const box = make("span", { className: "meter", "aria-hidden": "true" });
   const body = make("i");
   body.style.width = `${Math.min(100, 100 * share)}%`;
   box.append(body);

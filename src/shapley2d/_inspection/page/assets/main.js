@@ -28,7 +28,6 @@ async function start() {
   for (const cell of data.byKey.values()) cell.decision = () => decisions.get(cell);
   let list = null;
   let detail = null;
-  let scatter = null;
 
   const say = (words) => { byId("live").textContent = words; };
 
@@ -54,16 +53,9 @@ async function start() {
   }
 
   detail = startDetail(data, { chosen: () => list?.chosen() ?? [], decide, leave: () => list.lineAt(list.place)?.focus() });
-  list = new SuspectList(data, decisions, { onMove: (cell) => { detail.show(cell); scatter?.draw(); } });
-  scatter = startScatter(data, decisions, {
-    current: () => list.current,
-    onCell: (cell) => {
-      if (!list.found.includes(cell)) { byId("filter-column").value = ""; byId("filter-state").value = ""; byId("search").value = ""; list.find(); }
-      list.go(list.found.indexOf(cell));
-    },
-  });
+  list = new SuspectList(data, decisions, { onMove: (cell) => detail.show(cell) });
   startFindings(data, decisions);
-  decisions.listeners.push(() => { list.refresh(); detail.show(list.current); tally(); scatter.draw(); });
+  decisions.listeners.push(() => { list.refresh(); detail.show(list.current); tally(); });
 
   byId("suspects").addEventListener("click", (event) => {
     const line = event.target.closest("tr[data-place]");
@@ -115,7 +107,6 @@ async function start() {
   byId("undo").addEventListener("click", undo);
   byId("download").addEventListener("click", save);
   tally();
-  scatter.draw();
 }
 
 startPage(start);

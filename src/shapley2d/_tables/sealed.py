@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._valuation.row_words import RowWords
+    from shapley2d._tables.row_words import RowWords
 
 
 @dataclass(frozen=True)

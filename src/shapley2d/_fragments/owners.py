@@ -1,0 +1,123 @@
+"""The pieces of one assembled table, by what its owners hold: names in its shape, or claims."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from shapley2d._base.entries import as_text, is_missing
+from shapley2d._base.words import did_you_mean, entry_text
+from shapley2d._fragments.pieces import Piece, check_names, only_has, row_ids
+from shapley2d._tables.column_warnings import warn_of_reading
+from shapley2d._tables.convert import as_table
+from shapley2d._tables.intake import as_frame, names_of, opened, without_column
+from shapley2d.exceptions import InputError, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from shapley2d._base.arrays import Bools
+
+
+def owned_pieces(
+    data: Any, owners: Any, on: str | None, target: str | None, kinds: Mapping[str, str] | None
+) -> list[Piece]:
+    """The pieces of one assembled table, of which ``owners`` says who holds what.
+
+    ``owners``: names in the shape of the table, None where nobody holds a cell; or claims, a table
+    with the columns ``owner``, ``row`` and ``column``. The target is everybody's unless it is
+    claimed by its name.
+    """
+    data, keys = opened(data), None
+    if on is not None:
+        data, keys = without_column(data, on, "X", "on")
+    table = as_table(data, "X", kinds)
+    warn_of_reading(table)
+    ids = row_ids(table.row_names if keys is None else keys, "X")
+    names, owners = table.column_names, opened(owners)
+    claims = {"owner", "row", "column"} & set(names_of(owners))
+    if "owner" in claims and len(claims) < 3:
+        raise InputError(
+            Setting("owners"), " must have the columns 'owner', 'row' and 'column'",
+            only_has(names_of(owners)),
+        )  # fmt: skip
+    if claims:
+        masks = _by_claim(owners, ids.to_pylist(), names, target)
+    else:
+        masks = _by_cell(owners, table.n_rows, names, target)
+    check_names(masks)
+    columns = {column.name: column for column in table.columns}
+    there = {name: ~np.isnan(column.entries) for name, column in columns.items()}
+    pieces = [
+        Piece(owner, ids, columns, {name: mask[:, j] & there[name] for j, name in enumerate(names)})
+        for owner, mask in masks.items()
+    ]
+    if target in columns and not any(piece.holds(target) for piece in pieces):
+        pieces.append(Piece("", ids, columns, there))
+    return pieces
+
+
+def _by_claim(
+    claims: Any, ids: list[str], names: list[str], target: str | None
+) -> dict[str, Bools]:
+    """What every owner claims; an empty row or column means all of them, but the target."""
+    frame = nw.from_native(as_frame(claims, "owners"), eager_only=True)
+    rows, columns = ({key: k for k, key in enumerate(one)} for one in (ids, names))
+    features = [name for name in names if name != target]
+    masks: dict[str, Bools] = {}
+    lines = frame.select("owner", "row", "column").iter_rows()
+    for k, (owner, row, column) in enumerate(lines, start=1):
+        claim = f": claim {k}, of {owner!r}, names the"
+        if is_missing(owner):
+            raise InputError(
+                Setting("owners"), f": claim {k} (counted from 1) has no owner: name it"
+            )
+        mask = masks.setdefault(as_text(owner), np.zeros((len(ids), len(names)), dtype=bool))
+        chosen = _named(row) or ids, _named(column) or features
+        for one in chosen[1]:
+            if one not in columns:
+                raise InputError(
+                    Setting("owners"), f"{claim} column {one!r}",
+                    did_you_mean(one, names) or ", which the table does not have",
+                )  # fmt: skip
+        for one in chosen[0]:
+            if one not in rows:
+                raise InputError(
+                    Setting("owners"), f"{claim} row {one!r}, which is not an id of the table"
+                )
+        mask[np.ix_([rows[one] for one in chosen[0]], [columns[one] for one in chosen[1]])] = True
+    return masks
+
+
+def _named(entry: Any) -> list[str]:
+    """The rows or columns that a claim names, several as a list or separated by semicolons."""
+    if isinstance(entry, (list, tuple, np.ndarray)):
+        return [as_text(one) for one in entry]
+    if is_missing(entry):
+        return []
+    text = entry_text(entry) if isinstance(entry, float) else as_text(entry)
+    return [part.strip() for part in text.split(";") if part.strip()]
+
+
+def _by_cell(owners: Any, n: int, names: list[str], target: str | None) -> dict[str, Bools]:
+    """What every owner holds, by names in the shape of the table, with or without its target."""
+    frame = nw.from_native(as_frame(owners, "owners"), eager_only=True, pass_through=True)
+    array = np.asarray(frame.to_numpy() if isinstance(frame, nw.DataFrame) else frame, dtype=object)
+    features = [j for j, name in enumerate(names) if name != target]
+    if array.shape == (n, len(features)):
+        wide = np.full((n, len(names)), None, dtype=object)
+        wide[:, features] = array
+        array = wide
+    if array.shape != (n, len(names)):
+        raise InputError(
+            Setting("owners"),
+            f" has the shape {array.shape}, but the table has {(n, len(features))}",
+            " without its target" if len(features) < len(names) else "",
+            ": pass one name for every cell, or claims with the columns 'owner', 'row', 'column'",
+        )
+    texts = np.array([None if is_missing(one) else as_text(one) for one in array.ravel()])
+    texts = texts.reshape(array.shape)
+    found = sorted({text for text in texts.ravel() if text is not None})
+    return {owner: np.asarray(texts == owner) for owner in found}
