@@ -517,6 +517,8 @@ def main():
         delayed(run)(task[0], deadline, *task[1:]) for task in every
     ):
         found[part].append(rows)
+        if time() > deadline:
+            break
     pd.set_option("display.width", 200, "display.max_columns", 30, "display.precision", 4)
     for part, rows in found.items():
         print(
@@ -530,4 +532,6 @@ def main():
 
 
 if __name__ == "__main__":
+    from fragments import main  # as a module: workers find its functions by name
+
     main()
