@@ -144,7 +144,7 @@ def made(parts, *, columns=COLUMNS, worth=WORTH, n=1000, n_valid=400, spread=1.5
         "target": "income", "score": score, "baseline": 0.645, "n_valid": n_valid,
         "crossed": False, "alone": alone.mean(1), "alone_stderr": error(alone),
         "without": without.mean(1), "without_stderr": error(without), "covariance": covariance,
-        "dof": n_valid - 1.0, "rows_stderr": error(each), "orders_stderr": orders_stderr,
+        "dof": n_valid - 1.0, "orders_stderr": orders_stderr,
         "sets": sets, "set_scores": scores.mean(1), "set_stderr": error(scores),
         "set_lost_stderr": error(total - scores), "how": how, "n_orders": n_orders,
         "n_trained": len(sets), "seconds": 1.5, "question": {"on": "id", "method": "boosting"},

@@ -171,14 +171,11 @@ def test_a_valuation_of_fragments_is_saved_with_all_it_knows(by, tmp_path):
 
 
 DAMAGE = [
-    {"alone": None},
-    {"alone": {"type": "<f8", "shape": [2], "bytes": "AAAAAAAAAAAAAAAAAAAAAA=="}},
-    {"alone": {"type": "<f8", "shape": [3], "bytes": "AAAA"}},
-    {"alone": {"type": "<f8", "shape": None, "bytes": "AAAA"}},
-    {"alone": {"type": "|O", "shape": [3], "bytes": "AAAA"}},
-    {"sets": {"type": "|b1", "shape": [-1, 3], "bytes": "####"}},
+    {"arrays": {"alone": None}}, {"arrays": {"alone": [0.1, 0.2]}}, {"arrays": {"alone": [0.1, 0.2, "x"]}},
+    {"arrays": {"alone": [0.1, 0.2, 1e999]}}, {"arrays": {"sets": None}}, {"arrays": {"sets": [[1], [0, 1]]}},
+    {"arrays": {"baseline": []}}, {"arrays": 3},
     {"columns": 3}, {"files": 3}, {"labels": None}, {"dof": "many"}, {"score": 3}, {"n_rows": "x"},
-    {"question": []}, {"baseline": None}, {"extra": 1},
+    {"question": []},
 ]  # fmt: skip
 
 
@@ -187,7 +184,10 @@ def test_a_record_that_somebody_changed_is_refused(damage, tmp_path):
     path = tmp_path / "v.parquet"
     V.save(path)
     record, table = valuation_parts(path)
-    record["fragments"].update(damage)
+    arrays = damage.get("arrays")
+    kept = record["fragments"]["arrays"]
+    changed = {"arrays": {**kept, **arrays}} if isinstance(arrays, dict) else damage
+    record["fragments"].update(changed)
     write_valuation(path, record, table)
     with pytest.raises(InputError, match=r"v\.parquet"):
         Valuation.load(path)

@@ -391,7 +391,7 @@ def test_records_in_memory_are_checked_alike(receipt):
 def test_a_forged_question_decides_nothing(name, value, receipt, given, others, monkeypatch):
     """It is refused before anything is computed, opened or contacted."""
     monkeypatch.setattr("shapley2d._fragments.verify.value_fragments", None)
-    monkeypatch.setattr("shapley2d._fragments.verify.digest_of", None)
+    monkeypatch.setattr("shapley2d._fragments.verify.content_digest", None)
     forged = sealed(receipt, lambda record: record["question"].update({name: value}))
     with pytest.raises(InputError, match="the receipt is refused") as error:
         verify_receipt(forged, given, **others)

@@ -229,12 +229,12 @@ def test_cross_valuation_is_the_mean_of_the_folds():
 
 def test_who_holds_nothing_gets_exactly_nothing():
     fragments, y, valid = tiny()
-    nowhere = pd.DataFrame({"age": [1.0, 2.0], "town": ["Ulm", "Bonn"]}, index=[901, 902])
+    nowhere = pd.DataFrame({"age": [np.nan, 2.0], "town": [None, "Bonn"]}, index=[y.index[0], 902])
     ghost = pd.DataFrame(np.nan, index=y.index, columns=["age", "debt"])
     more = {**fragments, "Ghost": ghost, "Nobody's rows": nowhere}
     for method in ("boosting", MonteCarlo("gaussian_nb", max_permutations=40)):
         for by in ("contributor", "column"):
-            with pytest.warns(InputWarning, match="2 rows of 3. have no label and are left out"):
+            with pytest.warns(InputWarning, match="1 row of 3. has no label and is left out"):
                 v = value(more, y, valid, method=method, by=by)
             assert not v.values[3:].any()
             assert not v.stderr[3:].any()

@@ -161,7 +161,10 @@ def test_truncation_trains_less_and_keeps_the_total():
     ("options", "message"),
     [
         ({"model": "gausian_nb"}, "did you mean 'gaussian_nb'"),
-        ({"model": "perceptron"}, "use one of 'tree', 'gaussian_nb', 'ridge', 'knn', 'forest'"),
+        (
+            {"model": "perceptron"},
+            "use one of 'tree', 'gaussian_nb', 'ridge', 'knn', 'boosting', 'forest'",
+        ),
         ({"truncation": -1}, "truncation=-1 must be a number and not be negative"),
     ],
 )

@@ -265,6 +265,7 @@ def test_the_public_face_is_what_people_call():
         "values", "stderr", "row_names", "column_names", "row_values", "column_values", "row_stderr",
         "column_stderr", "total", "total_stderr", "shape", "exact", "dof", "caveat", "lines", "info", "history", "strays",
         "interval", "lowest", "highest", "to_frame", "describe", "explain_row", "what_if", "sum_by",
+        "payments", "best_sets", "alone", "without", "receipt",
         "plot_heatmap", "plot_waterfall", "plot_beeswarm", "plot_columns", "plot_entries",
         "compare", "to_dict", "to_markdown", "to_html", "open", "save", "load",
     }  # fmt: skip

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from shapley2d._base.in_threads import map_in_threads
-from shapley2d._base.progress import reporting
-from shapley2d._base.time_limit import TimeLimit
+from shapley2d._base.progress import now, reporting
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import counted
 from shapley2d._estimation.rounds import add_rounds
 from shapley2d._estimation.set_draws import AllSets, Orders, scored_sets
-from shapley2d._estimation.total import Total
+from shapley2d._estimation.total import LEAST_ERROR, Total
 from shapley2d._estimation.workers import ordered_results
 from shapley2d._methods.identity import checkpoint_of
 from shapley2d._theory.semivalues import size_probabilities
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from shapley2d._methods.run import Run
 
 MOST_PLAYERS = 14
-"""Contributors and columns together of which all sets are trained, unless asked: 16,384 trainings."""
+"""Contributors and columns together of which all sets are trained: 16,384 trainings."""
 
 MOST_CONTRIBUTORS = 12
 """The same of contributors alone: 4,096 trainings."""
@@ -70,18 +70,26 @@ def estimate_game(
     ``compiled``: whether draws are, and run in threads; otherwise in processes.
     """
     n, m = game.n_rows, game.n_columns
+    players, semivalues = n + (m if m > 1 else 0), run.semivalues
+    threads = int(effective_n_jobs(-1 if compiled and run.n_jobs is None else run.n_jobs))
+    everybody, all_columns = np.ones(n, dtype=bool), np.ones(m, dtype=bool)
+    begin = now()
+    whole = game.utility(everybody, all_columns)
+    each_s = (now() - begin) / threads
     if design == "auto":
-        few = n + (m if m > 1 else 0) <= MOST_PLAYERS and n <= MOST_CONTRIBUTORS
-        design = "all sets" if few else "orders"
-    if design == "all sets" and n + (m if m > 1 else 0) > MOST_FORCED:
+        few = players <= MOST_PLAYERS and n <= MOST_CONTRIBUTORS
+        in_time = run.limit is None or 2**players * each_s <= run.limit.left()
+        design = "all sets" if few and in_time else "orders"
+    if design == "all sets" and players > MOST_FORCED:
         raise InputError(
             Setting("method", "exact"), f" takes all sets of {counted(n, 'contributor')}"
             f"{f' and {m} columns' if m > 1 else ''}, which are too many: "
             "use MonteCarlo, which samples orders",
         )  # fmt: skip
-    everybody, all_columns = np.ones(n, dtype=bool), np.ones(m, dtype=bool)
-    whole = game.utility(everybody, all_columns)
-    semivalues = run.semivalues
+    if run.limit is not None:
+        needed_s = each_s * (2**players if design == "all sets" else LEAST_ERROR * n * m)
+        if needed_s > run.limit.at_latest().left():
+            raise run.limit.refuse(needed_s)
     ends = None
     if design == "all sets":
         draws: Any = AllSets(game, semivalues)
@@ -102,8 +110,8 @@ def estimate_game(
         checkpoint.load(total.restore)
     resumed = total.count
     if compiled and run.cluster is None:
-        threads = _threads(run)
-        results = map_in_threads(draws, range(resumed, total.most), threads, limit=_latest(run))
+        latest = None if run.limit is None else run.limit.at_latest()
+        results = map_in_threads(draws, range(resumed, total.most), threads, limit=latest)
     else:
         results = ordered_results(
             draws, resumed, total.most, n_jobs=run.n_jobs, cluster=run.cluster
@@ -132,16 +140,6 @@ def estimate_game(
             )
         )
     return found
-
-
-def _threads(run: Run) -> int:
-    from joblib import effective_n_jobs
-
-    return int(effective_n_jobs(-1 if run.n_jobs is None else run.n_jobs))
-
-
-def _latest(run: Run) -> TimeLimit | None:
-    return None if run.limit is None else run.limit.at_latest()
 
 
 def _alone(game: FragmentGame) -> Floats:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from shapley2d._base.json_record import Maybe, check_form, infinite_if_none, none_if_infinite
 from shapley2d._base.precision import interval_factor
 from shapley2d._base.words import counted, format_seconds, printable
 from shapley2d._fragments.best_sets import best_for_cost, best_of_size, check_budget, read_costs
@@ -19,8 +19,6 @@ from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     import os
-
-    from numpy.typing import NDArray
 
     from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._valuation.valuation import Valuation
@@ -44,9 +42,10 @@ class Fragments:
     """What is known of the contributors of a valuation.
 
     ``cells``: entries that each contributor holds in each column; ``union``: that anybody holds;
-    ``overlap``: that at least two hold. ``patterns``: the different rows of the map, who holds which
-    columns there, and in ``pattern_rows`` how many rows are like that; none where there are more
-    than :data:`MOST_PATTERNS`. Scores of sets are less the baseline, what the labels alone predict.
+    ``overlap``: that at least two hold. ``patterns``: the different rows of the map, who holds
+    which columns there, and in ``pattern_rows`` how many rows are like that; none where there are
+    more than :data:`MOST_PATTERNS`. Scores of sets are less the baseline, what the labels alone
+    predict.
     """
 
     columns: list[str]
@@ -69,7 +68,6 @@ class Fragments:
     without_stderr: Floats
     covariance: Floats
     dof: float
-    rows_stderr: Floats
     orders_stderr: Floats
     sets: Bools
     set_scores: Floats
@@ -117,7 +115,7 @@ class Fragments:
                 f"{0.0 if price is None else float(price.min()):g}",
             )  # fmt: skip
         half, scores = interval_factor(self.dof), self.set_scores[found]
-        lost = valuation.total - scores
+        lost = self.set_scores[self.sets.sum(axis=1).argmax()] - scores
         columns: dict[str, Any] = {
             "size": self.sets[found].sum(axis=1),
             "contributors": [
@@ -164,9 +162,9 @@ class Fragments:
         labels = (
             f"held by {', '.join(self.labels)}, and valued too" if self.labels else "everybody's"
         )
+        size = f"{self.n_rows:,} rows x {counted(len(self.columns), 'column')}"
         return [
-            f"Valuation of {counted(len(self.alone), 'contributor')} of "
-            f"{self.n_rows:,} rows x {counted(len(self.columns), 'column')}",
+            f"Valuation of {counted(len(self.alone), 'contributor')} of {size}",
             f"  {score_words(valuation)}",
             *(
                 f"  {name:<{width}}  {number:>7} ± {half or 0} {unit.words}".rstrip()
@@ -185,60 +183,55 @@ class Fragments:
         return f"{self.n_orders:,} random orders of contributors"
 
     def to_record(self) -> dict[str, Any]:
-        """All of it as JSON can hold it; arrays as their bytes."""
-        return {one.name: _packed(getattr(self, one.name)) for one in fields(self)}
+        """All of it as JSON can hold it."""
+        arrays = {name: (np.asarray(getattr(self, name)) * 1).tolist() for name in _ARRAYS}
+        dof = none_if_infinite(self.dof)
+        return {**{name: getattr(self, name) for name in _FORM}, "dof": dof, "arrays": arrays}
 
     @classmethod
     def of_record(cls, record: Any, n: int) -> Fragments:
-        """What :meth:`to_record` gave for ``n`` contributors; a ValueError says what does not fit."""
-        wanted = {one.name for one in fields(cls)}
-        if not isinstance(record, dict) or set(record) != wanted:
-            raise ValueError("its record of contributors does not fit")
-        found = {name: _unpacked(one) for name, one in record.items()}
-        found["files"] = tuple(FileDigest(*map(str, one)) for one in found["files"])
-        found["labels"] = tuple(map(str, found["labels"]))
-        for one in fields(cls):
-            plain, kept = _PLAIN.get(str(one.type)), found[one.name]
-            if plain and (type(kept) is not plain or (kept == np.inf and one.name != "dof")):
-                raise ValueError(f"its {one.name} of contributors does not fit")
-        made = cls(**found)
-        m, sets = len(made.columns), len(made.sets)
-        patterns = len(made.pattern_rows)
-        shapes = {
-            "cells": (n, m), "union": (m,), "overlap": (m,), "patterns": (patterns, n, m),
-            "alone": (n,), "alone_stderr": (n,), "without": (n,), "without_stderr": (n,),
-            "covariance": (n, n), "rows_stderr": (n,), "orders_stderr": (n,), "sets": (sets, n),
-            "set_scores": (sets,), "set_stderr": (sets,), "set_lost_stderr": (sets,),
-        }  # fmt: skip
-        for name, shape in shapes.items():
-            one = getattr(made, name)
-            if not isinstance(one, np.ndarray) or one.shape != shape or not np.isfinite(one).all():
-                raise ValueError(f"its {name} of contributors does not fit")
-        return made
+        """What :meth:`to_record` gave for ``n`` contributors; a ValueError says what is off."""
+        check_form(
+            record, {**_FORM, "dof": Maybe(float), "arrays": dict}, "its record of contributors"
+        )
+        sizes, arrays = {"n": n, "m": len(record["columns"])}, dict[str, Any]()
+        try:
+            given = {name: np.array(one, float) for name, one in record["arrays"].items()}
+            sizes |= {"s": len(given["sets"]), "p": len(given["pattern_rows"])}
+            for name, (kind, axes) in _ARRAYS.items():
+                arrays[name] = given[name].reshape([sizes[axis] for axis in axes]).astype(kind)
+        except (KeyError, TypeError) as error:
+            raise ValueError("its numbers of contributors do not fit") from error
+        if not all(np.isfinite(one).all() for one in given.values()):
+            raise ValueError("its numbers of contributors are not all finite")
+        plain = {name: record[name] for name in _FORM}
+        plain["files"] = tuple(FileDigest(*one) for one in plain["files"])
+        plain["labels"] = tuple(plain["labels"])
+        baseline = float(arrays.pop("baseline"))
+        return cls(**plain, **arrays, baseline=baseline, dof=infinite_if_none(record["dof"]))
 
 
-_PLAIN = {"int": int, "float": float, "bool": bool, "str": str, "list[str]": list,
-          "dict[str, Any]": dict}  # fmt: skip
-_TYPES = {"f": "<f8", "i": "<i8", "b": "|b1"}
-
-
-def _packed(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        kind = _TYPES[value.dtype.kind]
-        bits = np.ascontiguousarray(value, dtype=kind).tobytes()
-        return {"type": kind, "shape": value.shape, "bytes": base64.b64encode(bits).decode()}
-    if isinstance(value, float) and np.isinf(value):
-        return None
-    return value
-
-
-def _unpacked(value: Any) -> Any:
-    if value is None:
-        return np.inf
-    if not isinstance(value, dict) or set(value) != {"type", "shape", "bytes"}:
-        return value
-    if value["type"] not in _TYPES.values():
-        raise ValueError("a type of its numbers is not known")
-    bits = base64.b64decode(str(value["bytes"]), validate=True)
-    found: NDArray[Any] = np.frombuffer(bits, dtype=value["type"])
-    return found.reshape([int(size) for size in value["shape"]]).copy()
+_FORM = {
+    **dict.fromkeys(("target", "score", "by", "how"), str),
+    **dict.fromkeys(("n_rows", "n_valid", "n_orders", "n_trained"), int),
+    "columns": [str],
+    "labels": [str],
+    "crossed": bool,
+    "seconds": float,
+    "files": [(str, str, str)],
+    "question": dict,
+}
+# types and axes: contributors (n), columns (m), patterns of rows (p), sets (s)
+_ARRAYS = {
+    "baseline": (float, ""),
+    "cells": (int, "nm"),
+    "union": (int, "m"),
+    "overlap": (int, "m"),
+    "patterns": (bool, "pnm"),
+    "pattern_rows": (int, "p"),
+    "covariance": (float, "nn"),
+    **dict.fromkeys(("alone", "alone_stderr", "without", "without_stderr"), (float, "n")),
+    "orders_stderr": (float, "n"),
+    "sets": (bool, "sn"),
+    **dict.fromkeys(("set_scores", "set_stderr", "set_lost_stderr"), (float, "s")),
+}

@@ -5,9 +5,9 @@
 
 Rows and columns in which C holds nothing are not there; every other entry that C lacks is missing,
 and a row trains only if somebody in C holds its label (or labels are everybody's). It is a 2D game
-in the paper's sense (Liu et al., ICML 2023) with contributors in place of samples, so its axioms fix
-the values: those of a contributor sum to its Shapley value in the game of contributors, and one that
-holds no entry gets exactly 0.
+in the paper's sense (Liu et al., ICML 2023) with contributors in place of samples, so its axioms
+fix the values: those of a contributor sum to its Shapley value in the game of contributors, and
+one that holds no entry gets exactly 0.
 """
 
 from __future__ import annotations

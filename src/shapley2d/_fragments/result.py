@@ -57,7 +57,6 @@ def make_facts(joined: Joined, found: Found, players: Bools, **known: Any) -> Fr
         without_stderr=_norm(without[:, 1:]),
         covariance=covariance,
         dof=_dof(found),
-        rows_stderr=_among(players, _norm(lines)),
         orders_stderr=_among(players, np.sqrt(orders)),
         sets=sets,
         set_scores=found.scores[:, 0],

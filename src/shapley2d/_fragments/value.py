@@ -15,7 +15,7 @@ from shapley2d._base.warnings import warn_input
 from shapley2d._base.words import did_you_mean
 from shapley2d._estimation.fingerprint import describe, hash_parts
 from shapley2d._fragments.estimate import estimate_game
-from shapley2d._fragments.files import digest_of
+from shapley2d._fragments.facts import FileDigest
 from shapley2d._fragments.game import FragmentGame
 from shapley2d._fragments.join import DISAGREE, join_pieces
 from shapley2d._fragments.method import method_word, read_method
@@ -27,6 +27,7 @@ from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run
 from shapley2d._models.judges import make_judge
 from shapley2d._models.score_lines import SAYS, Score, score_name, sorted_rows
+from shapley2d._tables.digest import content_digest
 from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.intake import as_frame, names_of, opened, without_column
 from shapley2d._tables.kinds import check_kinds
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from shapley2d._fragments.facts import FileDigest
     from shapley2d._fragments.join import Joined
     from shapley2d._fragments.pieces import Piece
     from shapley2d._tables.splits import Splitter
@@ -148,8 +148,8 @@ def value_fragments(
     >>> bank, shop = table.loc[:199, ["age", "debt"]], table.loc[:199, ["noise"]]
     >>> later = table[200:].assign(late=y)
     >>> v = value_fragments({"Bank": bank, "Shop": shop}, y[:200], later, progress=False)
-    >>> v.row_values.round(1).tolist()
-    [0.4, 0.0]
+    >>> v.payments(1000).amount.tolist()
+    [1000.0, 0.0]
     """
     asked = locals()
     begin = time.perf_counter()
@@ -172,7 +172,7 @@ def value_fragments(
         for split in splits
     ]
     if X_valid is not None:
-        files.append(digest_of("validation", X_valid))
+        files.append(FileDigest("validation", *content_digest(X_valid, "validation")))
     size = joined.table.n_columns
     groups = np.arange(size) if by == "column" else np.zeros(size, dtype=np.intp)
     players, columns = joined.players(groups)
@@ -225,18 +225,19 @@ def _read(
 ) -> tuple[str, list[Piece], list[FileDigest]]:
     """The name of the target, what everybody gives, and the digests of it."""
     target, everybody = label_piece(y, labels, on)
-    files = []
     if owners is not None:
         own = target if everybody is None else None
         pieces = owned_pieces(fragments, owners, on, own, kinds)
-        files = [digest_of("fragments", fragments), digest_of("owners", owners)]
+        given = {"fragments": fragments, "owners": owners}
     else:
-        named = named_fragments(fragments)
-        pieces = [read_piece(name, one, on, kinds) for name, one in named.items()]
-        files = [digest_of(name, one) for name, one in named.items()]
+        given = named_fragments(fragments)
+        pieces = [read_piece(name, one, on, kinds) for name, one in given.items()]
+    files = [FileDigest(name, *content_digest(one, name)) for name, one in given.items()]
     if everybody is not None:
         pieces.append(everybody)
-        files.append(digest_of("labels", y if labels is None else labels))
+        files.append(
+            FileDigest("labels", *content_digest(y if labels is None else labels, "labels"))
+        )
     check_kinds(kinds, {name for piece in pieces for name in piece.columns})
     return target, pieces, files
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import counted
-from shapley2d._fragments.files import digest_of
 from shapley2d._fragments.receipt import (
     amounts_of,
     files_in,
@@ -21,6 +20,7 @@ from shapley2d._fragments.receipt import (
 from shapley2d._fragments.signature import is_signed
 from shapley2d._fragments.signature import public_key as key_in
 from shapley2d._fragments.value import value_fragments
+from shapley2d._tables.digest import content_digest
 from shapley2d._tables.intake import is_path
 from shapley2d.exceptions import InputError, Setting
 
@@ -174,7 +174,7 @@ def _match_files(wanted: dict[str, str], given: dict[str, Any], said: _Said) -> 
     """What was given, by its name in the receipt; said to be the file that was valued or not."""
     found: dict[str, Any] = {}
     for name, source in given.items():
-        digest = digest_of(name.strip("()"), source).digest  # a series by its role
+        digest = content_digest(source, name.strip("()"))[1]  # a series by its role
         alike = [one for one in wanted if wanted[one] == digest and one not in {**given, **found}]
         if name not in wanted and not alike:
             said.differs(f"{name}: no file of the receipt, neither by its name nor by its digest.")

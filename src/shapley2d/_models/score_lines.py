@@ -1,7 +1,7 @@
 """Scores of predictions, as lines of validation rows: a mean, and what it would change by others.
 
-A score is a mean over validation rows less that of what the labels alone predict. What comes with it
-are *error lines*: numbers whose squares sum to the variance of the mean. They add up as scores do,
+A score is a mean over validation rows less that of what the labels alone predict. What comes with
+it are *error lines*: numbers whose squares sum to the variance of the mean. They add up as scores do,
 so that any value, being linear in scores, has the error of the validation rows from the same sums.
 """
 
@@ -52,8 +52,7 @@ SAYS = {
         (
             "r2",
             "R²",
-            "the share of the variance of the validation targets that the predictions explain; 0 % "
-            "is no better than their mean",
+            "what the predictions explain of the variance of the validation targets",
             100.0,
         ),
     )

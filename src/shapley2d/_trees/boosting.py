@@ -102,7 +102,7 @@ class Boosting:
             middle, scale = y.mean(), y.std() or 1.0
             raw = self._boost(part, columns, (y[None] - middle) / scale, np.zeros(1), seed)
             return np.asarray(middle + scale * raw)
-        # classes that only others hold are not known: what is predicted depends on these cells alone
+        # classes that only others hold are not known: predictions depend on these cells alone
         present, own, counts = np.unique(y, return_inverse=True, return_counts=True)
         first = np.log(counts + 0.5) - np.log(y.size + 0.5 * present.size)
         if present.size == 2:  # one score, the log-odds of the second

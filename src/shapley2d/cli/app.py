@@ -26,7 +26,7 @@ SUMMARIES = {  # the first sentences of the commands' help
     "report": "Write a report of saved values or the page of an inspection: one offline HTML file.",
     "verify": "Check that nothing in a receipt was changed and, with the files, that its values "
     "follow.",
-    "demo": "Plant errors in a table, find and repair them, and value its cells.",
+    "demo": "Plant errors in a table, find and repair them, value its cells and its contributors.",
 }
 _EXAMPLES = {
     "cells": """\
