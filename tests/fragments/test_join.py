@@ -116,7 +116,7 @@ BAD = {
     "few orders": (FRAGMENTS, {"method": MonteCarlo("tree", max_permutations=2)}, "max_permutations=2 is too few for intervals: allow at least 10"),
     "many sets": (dict.fromkeys(range(25), BANK), {"y": Y[BANK.index], "method": Exact("gaussian_nb")}, "takes all sets of 25 contributors, which are too many: use MonteCarlo, which samples orders"),
     "unknown kind": (FRAGMENTS, {"kinds": {"agee": "text"}}, "there is no column 'agee' .*did you mean 'age'"),
-    "no time": (FRAGMENTS, {"max_time": 1e-9}, "max_time=1e-09 is over: there is no first result after .*; allow more time, or ask for less"),
+    "no time": (FRAGMENTS, {"max_time": 1e-9}, "max_time=1e-09 is too short: a first result takes about .*; allow more time, or ask for less"),
     "owners of another shape": (BANK, {"owners": np.full((3, 2), "A")}, r"owners has the shape \(3, 2\), but the table has \(20, 2\): pass one name for every cell, or claims"),
     "unknown row": (BANK, {"owners": CLAIMS.assign(row="zz")}, "owners: claim 1, of 'A', names the row 'zz', which is not an id of the table"),
     "unknown column": (BANK, {"owners": CLAIMS.assign(column="ag")}, r"owners: claim 1, of 'A', names the column 'ag' \(did you mean 'age'\?\)"),

@@ -1,8 +1,8 @@
 """Scores of predictions, as lines of validation rows: a mean, and what it would change by others.
 
 A score is a mean over validation rows less that of what the labels alone predict. What comes with
-it are *error lines*: numbers whose squares sum to the variance of the mean. They add up as scores do,
-so that any value, being linear in scores, has the error of the validation rows from the same sums.
+it are *error lines*: numbers whose squares sum to the variance of the mean. They add up as scores
+do, so that any value, being linear in scores, has its error by validation rows from the same sums.
 """
 
 from __future__ import annotations
