@@ -73,8 +73,9 @@ def estimate_game(
     players, semivalues = n + (m if m > 1 else 0), run.semivalues
     threads = int(effective_n_jobs(-1 if compiled and run.n_jobs is None else run.n_jobs))
     everybody, all_columns = np.ones(n, dtype=bool), np.ones(m, dtype=bool)
-    begin = now()
     whole = game.utility(everybody, all_columns)
+    begin = now()  # the first training loads compiled code
+    game.utility(np.arange(n) > 0, all_columns)
     each_s = (now() - begin) / threads
     if design == "auto":
         few = players <= MOST_PLAYERS and n <= MOST_CONTRIBUTORS
