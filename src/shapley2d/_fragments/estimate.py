@@ -110,7 +110,8 @@ def estimate_game(
         )  # fmt: skip
         checkpoint.load(total.restore)
     resumed = total.count
-    if compiled and run.cluster is None:
+    here = compiled and run.cluster is None
+    if here:
         latest = None if run.limit is None else run.limit.at_latest()
         results = map_in_threads(draws, range(resumed, total.most), threads, limit=latest)
     else:
@@ -131,7 +132,8 @@ def estimate_game(
     found = Found(
         values, total.variances(), total.column_variances(), total.dof, sets[kept], scores[kept],
         whole, alone, without, design, total.count if design == "orders" else 0,
-        max(game.n_trained, 1), {**({"resumed_at": resumed} if resumed else {}), **info},
+        game.n_trained if here else len(kept) * (2**m - 1),
+        {**({"resumed_at": resumed} if resumed else {}), **info},
     )  # fmt: skip
     if stop == "interrupted":
         warn(

@@ -13,8 +13,7 @@ from shapley2d._base.words import counted, format_seconds, printable
 from shapley2d._fragments.best_sets import best_for_cost, best_of_size, check_budget, read_costs
 from shapley2d._fragments.payments import UNTRUSTED, divide, payment_interval, units_of
 from shapley2d._tables.frames import make_frame
-from shapley2d._valuation.wording.sentences import score_words
-from shapley2d._valuation.wording.units import points_of
+from shapley2d._valuation.wording.units import Score, points_of
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -162,10 +161,14 @@ class Fragments:
         labels = (
             f"held by {', '.join(self.labels)}, and valued too" if self.labels else "everybody's"
         )
+        total, score = valuation.total, Score.of(valuation.info) or Score(self.score)
+        decimals = score.decimals(total)
+        full, start = (score.level(one, decimals) for one in (self.baseline + total, self.baseline))
+        gain = f"The contributors add {score.gain(total, decimals)}."
         size = f"{self.n_rows:,} rows x {counted(len(self.columns), 'column')}"
         return [
             f"Valuation of {counted(len(self.alone), 'contributor')} of {size}",
-            f"  {score_words(valuation)}",
+            f"  Score {full} ({score.name}); the labels alone give {start}. {gain}",
             *(
                 f"  {name:<{width}}  {number:>7} ± {half or 0} {unit.words}".rstrip()
                 for name, number, half in worth

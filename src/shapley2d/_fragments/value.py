@@ -197,6 +197,7 @@ def value_fragments(
     )  # fmt: skip
     info = run.record(
         kind="fragments",
+        players=("contributor", "column"),
         method=method_word(method),
         task=goal.task,
         n_valid=facts.n_valid,
