@@ -98,6 +98,7 @@ def test_values_by_orders_of_real_fragments():
     exact = value(parts, y, valid, method="gaussian_nb")
     found = value(parts, y, valid, method=MonteCarlo("gaussian_nb", max_permutations=40))
     assert found._fragments.how == "orders"
+    assert found._fragments.n_trained == len(found._fragments.sets)  # each set once
     assert found.total == pytest.approx(exact.total, abs=1e-12)
     error = found._fragments.orders_stderr
     assert (np.abs(found.row_values - exact.row_values) < 4 * error).all()

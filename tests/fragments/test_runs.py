@@ -160,6 +160,14 @@ def test_a_stopped_run_goes_on_to_the_same_bits(method, how, crossed, tmp_path, 
     np.testing.assert_array_equal(facts.set_scores, others.set_scores)
 
 
+def test_a_finished_run_needs_no_time(tmp_path):
+    """What a checkpoint has counts: the limit of a call that only reads it is never too short."""
+    fragments, y, valid = tiny()
+    file = tmp_path / "run.checkpoint"
+    plain = value(fragments, y, valid, checkpoint=file)
+    same_bits(plain, value(fragments, y, valid, checkpoint=file, max_time=1e-9))
+
+
 def test_a_model_that_fails_is_told_with_its_set():
     class Failing(ClassifierMixin, BaseEstimator):
         def fit(self, X, y):

@@ -12,7 +12,6 @@ validation chunks   (0)                order of validation rows, exact KNN
 chunk pairs         (7, number)        column subsets of one chunk of validation rows of KNN
 path orders         (8, round, split,  order of the columns on the path of every deep leaf of a tree
                     tree)
-copies              ("copies")         rows that near copies and same columns are looked for by
 inspection bags     ("bags")           rows that the trees of an inspection learn from
 inspection trees    ("trees", column)  columns and random targets of the forest of one column, by
                                        its place in the table's own order
@@ -29,7 +28,6 @@ _KEYS: dict[str, tuple[int, ...]] = {
     "validation chunks": (0,),
     "chunk pairs": (7,),
     "path orders": (8,),
-    "copies": (int.from_bytes(b"copies"),),
     "inspection bags": (int.from_bytes(b"bags"),),
     "inspection trees": (int.from_bytes(b"trees"),),
 }

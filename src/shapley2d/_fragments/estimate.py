@@ -77,20 +77,22 @@ def estimate_game(
     begin = now()  # the first training loads compiled code
     game.utility(np.arange(n) > 0, all_columns)
     each_s = (now() - begin) / threads
+    # a run with a checkpoint goes on where the time is up, so no call of it has to fit
+    limit = run.limit if run.checkpoint is None else None
     if design == "auto":
         few = players <= MOST_PLAYERS and n <= MOST_CONTRIBUTORS
-        in_time = run.limit is None or 2**players * each_s <= run.limit.left()
-        design = "all sets" if few and in_time else "orders"
+        in_time = few and (limit is None or 2**players * each_s <= limit.left())
+        design = "all sets" if in_time else "orders"
     if design == "all sets" and players > MOST_FORCED:
         raise InputError(
             Setting("method", "exact"), f" takes all sets of {counted(n, 'contributor')}"
             f"{f' and {m} columns' if m > 1 else ''}, which are too many: "
             "use MonteCarlo, which samples orders",
         )  # fmt: skip
-    if run.limit is not None:
+    if limit is not None:
         needed_s = each_s * (2**players if design == "all sets" else LEAST_ERROR * n * m)
-        if needed_s > run.limit.at_latest().left():
-            raise run.limit.refuse(needed_s)
+        if needed_s > limit.at_latest().left():
+            raise limit.refuse(needed_s)
     ends = None
     if design == "all sets":
         draws: Any = AllSets(game, semivalues)
@@ -132,7 +134,7 @@ def estimate_game(
     found = Found(
         values, total.variances(), total.column_variances(), total.dof, sets[kept], scores[kept],
         whole, alone, without, design, total.count if design == "orders" else 0,
-        game.n_trained if here else len(kept) * (2**m - 1),
+        game.n_trained if here else len(kept) * (2**m - 1 if design == "all sets" else m),
         {**({"resumed_at": resumed} if resumed else {}), **info},
     )  # fmt: skip
     if stop == "interrupted":

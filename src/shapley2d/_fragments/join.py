@@ -33,7 +33,7 @@ DISAGREE = ("error", "first", "missing")
 
 @dataclass(frozen=True)
 class Joined:
-    """The table of all rows that somebody has a label for, and who holds what of it."""
+    """The rows that have a label and of which somebody holds an entry, and who holds what."""
 
     names: list[str]  # of the contributors, as they were given
     ids: list[str]
