@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import numpy as np
 
 from shapley2d._base.defaults import TOLERANCE
-from shapley2d._estimation.draws import MeanDraws
 from shapley2d._estimation.monte_carlo import monte_carlo
+from shapley2d._estimation.old_draws import MeanDraws
 from shapley2d._methods.method import Method, Option
 from shapley2d._methods.score_facts import score_facts
 from shapley2d._tables.encoding import as_float32, encode_tables, near_one

@@ -20,7 +20,7 @@ from shapley2d._base.precision import convergence_ratio
 from shapley2d._base.progress import Pace, reporting
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.estimate import Estimate
-from shapley2d._estimation.workers import ordered_results
+from shapley2d._estimation.old_workers import ordered_results
 from shapley2d._methods.method import Method, Option
 from shapley2d.exceptions import InputError, Setting
 from shapley2d_paper.baselines.checks import refuse_semivalue, refuse_settings

@@ -9,8 +9,8 @@ import numpy as np
 
 from shapley2d import KNN, Exact, value_cells
 from shapley2d._base.precision import convergence_ratio, interval_factor
-from shapley2d._estimation.draws import PermutationDraws
 from shapley2d._estimation.monte_carlo import Moments
+from shapley2d._estimation.old_draws import PermutationDraws
 from shapley2d._knn.columns.chunk_design import chunk_design
 from shapley2d._knn.columns.design import PairSequence
 from shapley2d._knn.columns.semivalue import ColumnSemivalue

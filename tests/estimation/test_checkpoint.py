@@ -114,7 +114,7 @@ def test_a_finished_run_returns_at_once(path, plain, monkeypatch):
     value(path)
     before = path.read_bytes()
     monkeypatch.setattr(
-        "shapley2d._estimation.draws.PermutationDraws.__call__", None
+        "shapley2d._estimation.old_draws.PermutationDraws.__call__", None
     )  # no draw is made
     assert same_bits(value(path), plain)
     # more than asked for is no harm

@@ -9,8 +9,8 @@ from tiny_fragments import tiny, value
 
 from shapley2d import MonteCarlo
 from shapley2d._base.precision import interval_factor
+from shapley2d._estimation.old_total import Total
 from shapley2d._estimation.set_draws import AllSets, Orders
-from shapley2d._estimation.total import Total
 from shapley2d._fragments.estimate import estimate_game
 from shapley2d._methods.run import Run
 

@@ -48,16 +48,17 @@ def map_in_threads(
             for item in items:
                 waiting.append(pool.submit(task, item))
                 if len(waiting) >= 2 * n_threads:
-                    yield _result(waiting.popleft(), limit)
+                    yield result_in_time(waiting.popleft(), limit)
             while waiting:
-                yield _result(waiting.popleft(), limit)
+                yield result_in_time(waiting.popleft(), limit)
         finally:
             if stop is not None:
                 stop[0] = True
             pool.shutdown(cancel_futures=True)
 
 
-def _result(task: Future[R], limit: TimeLimit | None) -> R:
+def result_in_time(task: Future[R], limit: TimeLimit | None) -> R:
+    """The result of a task, waited for until a limit is over."""
     if limit is not None:
         wait([task], min(max(limit.left(), 0.0), TIMEOUT_MAX))
         if not task.done():

@@ -143,12 +143,17 @@ class Checkpoint:
             )
         )
 
-    def load(self, take: Callable[[Saved], None] | None = None) -> Saved | None:
+    def load(
+        self, take: Callable[[Saved], None] | None = None, n_bytes: int | None = None
+    ) -> Saved | None:
         """The state of the same run, or None where there is no file yet.
 
         ``take``: takes over a state, or raises a ValueError if it is not sound.
+        ``n_bytes``: the most that the arrays can take. A larger file is not read.
         """
         remove_stale(self.path)
+        if n_bytes is not None:
+            self._max_bytes = n_bytes + FREE_BYTES
         if not self.path.exists():
             return None
         try:

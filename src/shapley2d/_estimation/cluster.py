@@ -1,4 +1,4 @@
-"""Batches of tasks on a Dask cluster, or in any pool of workers.
+"""The workers of a Dask cluster, or of any pool.
 
 A Dask cluster gets the data once, and survives the loss of workers.
 """
@@ -8,83 +8,49 @@ from __future__ import annotations
 import inspect
 import socket
 import time
-from collections import deque
 from contextlib import contextmanager
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from shapley2d._estimation.batches import do_parcel, pack
+from shapley2d._estimation.workers import draw_parcel, pack
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Iterator
 
-    from shapley2d._estimation.batches import Batch, Work
+    from shapley2d._estimation.draws import Draws
 
 _ANSWER_S = 5  # for a scheduler to accept a connection and to greet
 
 
-def on_cluster(
-    work: Work, cluster: Any, batches: Iterator[tuple[int, int]]
-) -> Generator[Batch, None, None]:
-    """Results of batches in their order, computed by the workers of a cluster.
-
-    Dask gives the tasks of a lost worker to the others. Should the data be lost with it, the call
-    raises, and the caller may try again.
+@contextmanager
+def cluster_workers(draws: Draws, cluster: Any) -> Iterator[Any]:
+    """The workers of a cluster: a function that submits the number of a draw, and a count.
 
     ``cluster``: the address of the scheduler, or a client of it; or an object with
         ``submit(...).result()``, such as the executors of :mod:`concurrent.futures`.
     """
+    token, body = pack(draws)
     # a pool takes work but, unlike a Dask client, cannot send data ahead
-    is_pool = callable(getattr(cluster, "submit", None)) and not hasattr(cluster, "scatter")
-    with (_pool if is_pool else _dask)(cluster, work) as (submit, n_workers):
-        under_way: deque[Any] = deque()
-        try:
-            while True:
-                room = max(1, 2 * n_workers())  # so that no worker waits for the next batch
-                for batch in islice(batches, max(0, room - len(under_way))):
-                    under_way.append(submit(*batch))
-                if not under_way:
-                    return
-                result = under_way[0].result()
-                under_way.popleft()
-                yield result
-        finally:
-            for future in under_way:
-                if hasattr(future, "cancel"):
-                    future.cancel()
-
-
-Workers = tuple["Callable[..., Any]", "Callable[[], int]"]
-"""A function that submits a batch and returns its future, and one that counts workers."""
-
-
-@contextmanager
-def _dask(cluster: Any, work: Work) -> Iterator[Workers]:
-    """The workers of a Dask cluster, which come and go; the data is sent once."""
+    if callable(getattr(cluster, "submit", None)) and not hasattr(cluster, "scatter"):
+        n_workers = int(getattr(cluster, "_max_workers", None) or 16)  # where a pool does not tell
+        yield partial(_submit_to_pool, cluster, token, body), lambda: n_workers
+        return
     with _connected(cluster) as client:
-        parcel = client.scatter(list(pack(work)), broadcast=True, hash=False)
+        sent = client.scatter(body, broadcast=True, hash=False)
         try:
             yield (
-                lambda *batch: client.submit(do_parcel, *batch, *parcel, pure=False),
+                lambda number: client.submit(draw_parcel, number, token, sent, pure=False),
                 lambda: sum(client.ncores().values()),
             )
         finally:
-            client.cancel(parcel)
+            client.cancel(sent)
 
 
-@contextmanager
-def _pool(pool: Any, work: Work) -> Iterator[Workers]:
-    """The workers of a pool; the data goes along with every batch."""
-    n_workers = int(getattr(pool, "_max_workers", None) or 16)  # where a pool does not tell
-    yield partial(_submit_to_pool, pool, pack(work)), lambda: n_workers
-
-
-def _submit_to_pool(pool: Any, parcel: tuple[Any, ...], start: int, stop: int) -> Any:
-    """The future of a batch; not every ``submit`` takes a function (Ray's ActorPool does not)."""
+def _submit_to_pool(pool: Any, token: bytes, body: bytes, number: int) -> Any:
+    """The future of a draw; not every ``submit`` takes a function (Ray's ActorPool does not)."""
     takes_any = _takes_any(pool.submit)
-    future = pool.submit(do_parcel, start, stop, *parcel) if takes_any else None
+    future = pool.submit(draw_parcel, number, token, body) if takes_any else None
     if not callable(getattr(future, "result", None)):
         raise InputError(
             Setting("cluster", pool),

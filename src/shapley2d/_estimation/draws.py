@@ -1,56 +1,154 @@
-"""Numbered Monte Carlo draws of a matrix of values, by permutation sampling."""
+"""A draw: what every method gives, in a numbered list.
+
+Permutations (Monte Carlo), chunks of validation rows (nearest neighbours), trees (forests) and
+blocks of coalitions (exact values) are all draws of one matrix of values, whose weighted mean is
+the answer (:mod:`shapley2d._estimation.total`). A draw depends on its number alone: it may be
+computed by any worker, at any time, and again.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shapley2d._base.streams import generator
-from shapley2d._theory.designs import Permutation, combine_axes
+from shapley2d._base.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
-    from shapley2d._base.arrays import Floats, Ints
-    from shapley2d._estimation.batches import Work
-    from shapley2d._theory.game import Game
-    from shapley2d._theory.semivalues import Semivalue
+    from numpy.typing import NDArray
+
+    from shapley2d._base.arrays import Bools, Floats, Ints
 
 
-class PermutationDraws:
-    """One random order of the rows and one of the columns per draw.
+class Stratum(NamedTuple):
+    """Draws of one kind: those of a fold, or of validation rows that count alike.
 
-    ``seed``: with a draw's number, the seed of its random orders.
+    The answer is the sum over strata of ``share`` times the mean of their draws.
+
+    ``rows``: the players that it values, among the rows of the result.
+    ``size``: the weight of all its draws together; infinite where they never end.
     """
 
-    def __init__(self, game: Game, semivalues: tuple[Semivalue, Semivalue], seed: int) -> None:
-        self._game = game
-        self._semivalues = semivalues
-        self._seed = seed
-
-    def __call__(self, number: int) -> Floats:
-        random = generator(self._seed, "draw", number)
-        rows = Permutation(random.permutation(self._game.n_rows), self._semivalues[0])
-        columns = Permutation(random.permutation(self._game.n_columns), self._semivalues[1])
-        utilities = self._game.utilities(rows.coalitions, columns.coalitions)
-        return combine_axes(utilities, rows, columns)
+    rows: Ints | slice = slice(None)
+    share: float = 1.0
+    size: float = math.inf
 
 
-class MeanDraws:
-    """Draws of a cross-valuation: the mean of its games' draws, each over its own rows.
+class Draw(NamedTuple):
+    """Values of one draw.
 
-    ``rows``: the rows of the whole table behind the rows of each game; the others get 0.
+    ``values`` (n, m + 1): of rows and columns; the last column has what the rows are worth by their
+        labels alone, without any column. Or (n, m + 1, 1 + lines): every value with its error by
+        the validation rows, which all draws share.
+    ``errors`` (lines, n, m + 1): their squares add up to the variance of the draw itself.
+    ``dof``: degrees of freedom behind that variance.
+    ``order``: of rows and of columns; the values then stand at the places in these orders.
+    ``notes``: arrays to keep as they are, one after the other.
     """
 
-    def __init__(self, draws: Sequence[Work], rows: Sequence[Ints], n_rows: int) -> None:
-        self._draws = draws
-        self._rows = rows
-        self._n_rows = n_rows
+    values: Floats
+    weight: float = 1.0
+    stratum: int = 0
+    errors: Floats | None = None
+    dof: float = math.inf
+    order: tuple[Ints, Ints] | None = None
+    notes: Mapping[str, NDArray[Any]] = {}
 
-    def __call__(self, number: int) -> Floats:
-        parts = [draw(number) for draw in self._draws]
-        mean = np.zeros((self._n_rows, parts[0].shape[1]))
-        for part, rows in zip(parts, self._rows, strict=True):
-            mean[rows] += part / len(parts)
-        return mean
+
+class Draws(ABC):
+    """A numbered list of draws: what a method makes of a problem.
+
+    ``shape``: rows and columns of the result.
+    ``count``: draws at most.
+    ``first``: after how many the errors are looked at, at first.
+    ``least``: after how many there is an answer.
+    ``a_pass``: draws that use all there is once; ``whole_passes``: a run ends with a multiple.
+    ``exact``: whether the list ends, its sum is the answer, and nothing is sampled.
+    ``compiled``: whether threads can share the work, as the lock of Python is not held.
+    ``at_once``: draws that may be computed at the same time; None for as many as there are workers.
+    ``ordered``: whether draws are random orders.
+    ``by_column``: whether the values of a draw lie column by column in memory.
+    ``lines``: error lines of validation rows.
+    ``ends`` (2, n, m + 1) or (2, n, m + 1, 1 + lines): what the first and the last place of an
+        order are worth to every player, where that is known, weighted as a step is.
+    ``unit``: what a draw is, in words.
+    ``limit``: the option that ``count`` comes from, for messages.
+    ``level``: how much work a draw is, where the method can choose.
+    """
+
+    shape: tuple[int, int]
+    strata: list[Stratum]
+    count: int = 1
+    first: int = 1
+    a_pass: int = 1
+    whole_passes: bool = False
+    exact: bool = False
+    compiled: bool = False
+    at_once: int | None = None
+    ordered: bool = False
+    by_column: bool = False
+    lines: int = 0
+    ends: Floats | None = None
+    unit: str = "draw"
+    limit: str = ""
+    level: int = 0
+
+    @cached_property
+    def stop(self) -> Bools:
+        """Set when results are no longer wanted; compiled code that sees it ends early."""
+        return np.zeros(1, dtype=np.bool_)
+
+    @abstractmethod
+    def __call__(self, number: int, /) -> Draw:
+        """Draw ``number``."""
+
+    @property
+    def least(self) -> int:
+        """Draws after which there is an answer."""
+        return self.count if self.exact else min(self.first, self.count)
+
+    def better(self, count: int, ratio: float, tolerance: float) -> tuple[int, float]:  # noqa: ARG002
+        """The level from which starting again costs less than going on, and its cost in draws."""
+        return 0, 0.0
+
+    def at(self, level: int) -> Draws:  # noqa: ARG002
+        """The list of another level."""
+        return self
+
+    def identity(self) -> dict[str, Any]:
+        """What else than the options of the method and the tables decides the draws."""
+        return {}
+
+    def facts(self, count: int) -> dict[str, Any]:
+        """What the record of a run says, after so many draws."""
+        return {f"n_{self.unit}s": count}
+
+    def note(self, count: int) -> str:
+        """How far a run is after so many draws, in words."""
+        return f"{count:,} of {counted(self.count, self.unit)}"
+
+
+class OneDraw(Draws):
+    """Values that are known: the list of a method that samples nothing.
+
+    >>> OneDraw(np.ones((2, 3)))(0).values.shape
+    (2, 4)
+    """
+
+    exact = True
+
+    def __init__(self, values: Floats, labels: Floats | None = None, **facts: Any) -> None:
+        self.shape, self.strata = values.shape, [Stratum(size=1.0)]
+        alone = np.zeros(len(values)) if labels is None else labels
+        self._draw, self._facts = Draw(np.column_stack([values, alone])), facts
+
+    def __call__(self, number: int) -> Draw:  # noqa: ARG002
+        return self._draw
+
+    def facts(self, count: int) -> dict[str, Any]:  # noqa: ARG002
+        return self._facts

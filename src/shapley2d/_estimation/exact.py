@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.progress import reporting
+from shapley2d._estimation.old_workers import ordered_results
 from shapley2d._estimation.rounds import WholeSum, add_rounds
-from shapley2d._estimation.workers import ordered_results
 from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d._theory.designs import AxisDesign, combine_axes
 

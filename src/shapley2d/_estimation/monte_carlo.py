@@ -18,8 +18,8 @@ from shapley2d._base.precision import LEVEL, convergence_ratio, with_unseen
 from shapley2d._base.progress import reporting
 from shapley2d._base.words import counted
 from shapley2d._estimation.estimate import Estimate
+from shapley2d._estimation.old_workers import ordered_results
 from shapley2d._estimation.rounds import LEAST_PIECES, Rounds, add_rounds, pieces_needed
-from shapley2d._estimation.workers import ordered_results
 
 if TYPE_CHECKING:
     from shapley2d._base.arrays import Bools, Floats

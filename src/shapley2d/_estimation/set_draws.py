@@ -1,7 +1,7 @@
 """Draws of a game of two axes whose utilities have error lines: all sets, or random orders.
 
 Both are numbered lists. A draw depends on its number alone, so it may be computed by any worker;
-:mod:`shapley2d._estimation.total` adds them up.
+:mod:`shapley2d._estimation.old_total` adds them up.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from shapley2d._base.streams import generator
-from shapley2d._estimation.total import Draw
+from shapley2d._estimation.old_total import Draw
 from shapley2d._theory.semivalues import marginal_weights, size_probabilities
 
 if TYPE_CHECKING:

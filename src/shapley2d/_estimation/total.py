@@ -1,206 +1,437 @@
-"""One sum of numbered draws of values that come with the error lines of validation rows.
+"""The one sum that draws are added to: values, standard errors, and what they rest on.
 
-A draw is a matrix of values, with error lines behind every value: numbers that add up as values do,
-and whose squares sum to the variance that other validation rows would make. All draws share their
-validation rows, so their lines are added first and squared last. What other draws would make shows
-in how draws differ.
+A draw may know a part of its own error, by the column subsets that it has sampled; the rest shows
+in how draws differ (Welford 1962, doi:10.2307/1266577). One formula serves all lists. With the
+share f of a finite list used,
 
-Draws of orders know the place of every row player. First places are worth most, so that plain means
-are off by who came first how often: what the place explains is therefore taken from all players
-together (a control variate), and where the values of the first and of the last place are known, as
-they are for one column, no order is asked for them.
+    variance of the mean  =  (1 - f) (how draws differ)  +  f (their own errors):
+
+a list without an end has f = 0, and one that is used up leaves the draws' own errors only, 0 where
+they have none. Errors by validation rows, which all draws share, are added first and squared last.
+
+Draws of random orders know the place of every player. First places are worth most, so that plain
+means are off by who came first how often. What a place is usually worth, by the draws before, is
+taken from a draw, and the mean over places given back (a control variate; a place does not depend
+on the draws before, so the mean stays unbiased).
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shapley2d._base.precision import interval_factor
-from shapley2d._estimation.rounds import Rounds, pieces_needed
+from shapley2d._base.precision import LEVEL, convergence_ratio, interval_factor, with_unseen
+from shapley2d._estimation.estimate import Estimate
 
 if TYPE_CHECKING:
-    from shapley2d._base.arrays import Bools, Floats, Ints
-    from shapley2d._estimation.checkpoint import Checkpoint, Saved
+    from collections.abc import Callable, Iterator, Mapping
 
-LEAST_ORDERS = 40
-"""Orders before the errors are looked at: by 10 they are too small for some players in ten."""
+    from numpy.typing import NDArray
+
+    from shapley2d._base.arrays import Floats
+    from shapley2d._estimation.draws import Draw, Draws, Stratum
+
+_PARTS = ("cells", "rows", "columns", "total")
+_SAME = 1e-9  # variation below this share of the largest value is that of floating-point sums
 
 
-LEAST_ERROR = 10
-"""Orders before there is an answer."""
+class Lines(NamedTuple):
+    """What is linear after a draw: the baseline, and further sums of cells.
+
+    ``first`` (m,): what each column gets of what the labels alone predict: 0 where values count
+        from there, and the weight of the column that joins first where they count from 0. So a
+        baseline is a term of rank one, the same for every method.
+    ``sums`` (g, n, m): sums of cells whose joint errors are wanted.
+    """
+
+    first: Floats | None = None
+    sums: Floats | None = None
+
+    def read(self, draw: Floats, rows: Any = slice(None)) -> dict[str, Floats]:
+        """The parts of values (..., n, m + 1), n being some of the rows."""
+        values = draw[..., :-1]
+        if self.first is not None:
+            values = values + draw[..., -1:] * self.first
+        columns = values.sum(axis=-2)
+        found = dict(
+            zip(
+                _PARTS,
+                (values, values.sum(axis=-1), columns, columns.sum(axis=-1, keepdims=True)),
+                strict=True,
+            )
+        )
+        if self.sums is not None:
+            found["sums"] = np.einsum("gnm,...nm->...g", self.sums[:, rows], values)
+        return found
 
 
-class Draw(NamedTuple):
-    """Values (n, m, 1 + lines), sets that were scored on the way, and the places of an order."""
+class _Moments:
+    """The weighted sum of one part of the draws of a stratum, and sums of squares.
 
-    values: Floats
-    sets: Bools  # (count, n)
-    scores: Floats  # (count, 3): score, its standard error, that of what it loses against all
-    places: Ints | None = None  # (n,)
+    ``between``: of how draws differ; ``within``: of their own errors.
+    ``joint``: whether the squares are products of all pairs.
+    """
 
-    @property
-    def nbytes(self) -> int:
-        """Memory of a draw that waits to be added."""
-        return int(self.values.nbytes + self.scores.nbytes)
+    def __init__(self, shape: tuple[int, ...], order: Any, *, joint: bool, squared: bool) -> None:
+        self.joint = joint
+        squares = ((*shape, *shape) if joint else shape) if squared else (0,) * len(shape)
+        self.total = np.zeros(shape, order=order)
+        self.between, self.within = np.zeros((2, *squares)) if joint else (
+            np.zeros(squares, order=order), np.zeros(squares, order=order),
+        )  # fmt: skip
+
+    def add(self, value: Floats, errors: Floats | None, weight: float, before: float) -> float:
+        """Add a draw; returns what it adds to the squares of how draws differ."""
+        added = 0.0
+        if self.between.size:
+            if before:
+                off = self.total / -before
+                off += value
+                off = np.outer(off, off) if self.joint else np.square(off, out=off)
+                off *= weight * before / (before + weight)
+                self.between += off
+                added = float(off.sum())
+            if errors is not None:
+                squares = errors.T @ errors if self.joint else np.einsum(
+                    "l...,l...->...", errors, errors
+                )  # fmt: skip
+                self.within += weight**2 * squares
+        self.total += weight * value if weight != 1 else value
+        return added
 
 
 class Total:
-    """What draws are added to, in their order: no worker and no restart changes a bit.
+    """The answer so far: draws of all strata, added in their order.
 
-    ``most``: draws at most; all of a list that ends (``orders`` is false) are needed.
-    ``ends``: what the first and what the last place of an order is worth to every player, where
-        that is known: (2, n, m, 1 + lines), weighted as a step of an order is.
-    ``tolerance``: orders are enough where the largest error that they make is at most this share of
-        the spread of the values, or where they make intervals at most a fifth wider.
+    Neither workers nor restarts change a bit of it.
     """
 
-    def __init__(
-        self,
-        shape: tuple[int, int, int],
-        most: int,
-        *,
-        orders: bool,
-        ends: Floats | None = None,
-        tolerance: float = 0.0,
-    ) -> None:
-        n, m, _ = shape
-        self.shape, self.most, self.orders = shape, most, orders
-        self.count, self._ends, self._tolerance = 0, ends, tolerance
-        least = min(LEAST_ORDERS, most) if orders else most
-        self.rounds = Rounds(least, needed=float(least) if not orders else 0.0)
-        self.sum = np.zeros(shape)
-        self.sets: list[Bools] = []
-        self.scores: list[Floats] = []
-        self._between = np.ones(n, dtype=bool)  # places whose worth is sampled
-        if ends is not None:
-            self._between[[0, -1]] = False
-        if orders:
-            self.by_place = np.zeros(shape)  # the sum over draws of who was in each place
-            self.hits = np.zeros((n, n))  # how often a player was in a place
-            self.at_place = np.zeros((n, n, m + 1))  # scores there, of cells and of their row
-            self.squares = np.zeros((n, m + 1))
-            self.column_sums, self.column_squares = np.zeros(m), np.zeros(m)
+    def __init__(self, draws: Draws, lines: Lines) -> None:
+        self.draws, self.lines = draws, lines
+        n, m = draws.shape
+        self.count, self.notes = 0, dict[str, list[Any]]()
+        self._parts, order = [], "F" if draws.by_column else "C"
+        self._sizes = [len(range(n)[one.rows]) if isinstance(one.rows, slice) else len(one.rows)
+                       for one in draws.strata]  # fmt: skip
+        for size in self._sizes:
+            shapes = dict(zip(_PARTS, ((size, m), (size,), (m,), (1,)), strict=True))
+            if lines.sums is not None:
+                shapes["sums"] = (len(lines.sums),)
+            self._parts.append(
+                {
+                    name: _Moments(shape, order, joint=name == "sums", squared=not draws.exact)
+                    for name, shape in shapes.items()
+                }
+            )
+        # of every stratum: weight, draws, largest square of one draw, fourth powers of own errors
+        self._seen = np.zeros((len(self._sizes), 4))
+        self._common = [np.zeros((draws.lines, size, m + 1)) for size in self._sizes]
+        ordered = range(len(self._sizes)) if draws.ordered else []
+        self._usual = [np.zeros(self.shape_of(k)) for k in ordered]
 
-    @property
-    def has_error(self) -> bool:
-        """Whether there is an answer: after all draws of a list that ends, or ten orders."""
-        return self.count >= (min(LEAST_ERROR, self.most) if self.orders else self.most)
+    def shape_of(self, k: int) -> tuple[int, ...]:
+        """The shape of the values of a draw of a stratum."""
+        trailing = (1 + self.draws.lines,) if self.draws.lines else ()
+        return (self._sizes[k], self.draws.shape[1] + 1, *trailing)
 
     def add(self, draw: Draw) -> None:
         """Add the next draw."""
-        self.sets.append(draw.sets)
-        self.scores.append(draw.scores)
+        k, values = draw.stratum, draw.values
+        stratum, seen = self.draws.strata[k], self._seen[k]
+        if draw.order is not None:
+            values = self._in_place(draw, k)
+        if self.draws.lines:
+            self._common[k] += draw.weight * np.moveaxis(values[..., 1:], -1, 0)
+            values = values[..., 0]
+        read = self.lines.read
+        errors = {} if draw.errors is None else read(draw.errors, stratum.rows)
+        for name, value in read(values, stratum.rows).items():
+            added = self._parts[k][name].add(value, errors.get(name), draw.weight, seen[0])
+            if name == "cells":
+                seen[2] = max(seen[2], added)
+        if errors:
+            squares = np.square(np.square(errors["cells"]).sum(axis=0)).mean()
+            seen[3] += draw.weight**4 * squares / (draw.dof + 2)
+        seen[:2] += draw.weight, 1
+        for name, note in draw.notes.items():
+            self.notes.setdefault(name, []).append(note)
         self.count += 1
-        if draw.places is None:
-            self.sum += draw.values
-            return
-        players, places = np.arange(len(draw.places)), draw.places
-        middle = self._between[places]
-        self.by_place[places] += draw.values
-        self.sum[middle] += draw.values[middle]
-        score = draw.values[:, :, 0]
-        own = np.concatenate([score, score.sum(axis=1, keepdims=True)], axis=1)
-        self.hits[players[middle], places[middle]] += 1
-        self.at_place[players[middle], places[middle]] += own[middle]
-        self.squares[middle] += own[middle] ** 2
-        self.column_sums += score.sum(axis=0)
-        self.column_squares += score.sum(axis=0) ** 2
 
-    def values(self, whole: Floats | None = None) -> Floats:
-        """Values and their error lines; they sum to ``whole`` where it is given."""
-        if not self.orders:
-            return self.sum
-        n, m, _ = self.shape
-        usual = self.by_place / self.count
-        hits, between = self.hits, self._between
-        own = (self.sum - np.einsum("ip,pml->iml", hits, usual)) / self._met[:, None, None]
-        found = between.mean() * (own + usual[between].mean(axis=0))
-        if self._ends is not None:
-            found = found + self._ends.sum(axis=0) / n
-        if whole is not None:
-            found = found + (whole - found.sum(axis=(0, 1))) / (n * m)
-        return np.asarray(found)
+    def _in_place(self, draw: Draw, k: int) -> Floats:
+        """Values of an order, less what their places are usually worth, for the players there."""
+        assert draw.order is not None
+        rows, columns = draw.order
+        placed, usual, before = draw.values, self._usual[k], self._seen[k, 1]
+        middle = slice(None) if self.draws.ends is None else slice(1, -1)
+        mean = _mean_of_places(usual[middle])
+        # by few draws it is hardly known: half of it is taken after two
+        found = placed - (usual - mean) * (before / (before + 2))
+        if self.draws.ends is not None:  # the first and the last place are known of every player
+            first, last = self.draws.ends[:, rows]
+            n = len(rows)
+            expected = (first + last + (n - 2) * mean) / n
+            found += expected - mean
+            found[[0, -1]] = expected[[0, -1]]
+            found += (placed.sum(axis=0) - found.sum(axis=0)) / n
+        usual += (placed - usual) / (before + 1)
+        values = np.empty_like(found)
+        values[np.ix_(rows, np.append(columns, len(columns)))] = found
+        return values
+
+    def notes_of(self, name: str) -> NDArray[Any]:
+        """What draws have noted under a name."""
+        return np.concatenate(self.notes[name])
+
+    def mean(self, part: str = "cells") -> Floats:
+        """The values by now, or sums of them."""
+        return self._placed(part, lambda k, one: one.total * self._share(k))
+
+    def common(self, part: str = "cells") -> Floats:
+        """Error lines by the validation rows, of values or of sums of them."""
+        lines = np.zeros((self.draws.lines, self.draws.shape[0], self.draws.shape[1] + 1))
+        for k, one in enumerate(self._strata):
+            lines[:, one.rows] += self._common[k] * self._share(k)
+        return self.lines.read(lines)[part]
+
+    def _share(self, k: int) -> float:
+        """What the sum of the draws of a stratum counts."""
+        return self._strata[k].share / (1.0 if self.draws.exact else max(self._seen[k, 0], 1e-300))
+
+    def variance(self, part: str = "cells") -> Floats:
+        """Variances of the mean, by draws alone."""
+        return self._placed(part, self._variance_of(part))
+
+    def _variance_of(self, part: str) -> Callable[[int, _Moments], Floats]:
+        alike = part in ("cells", "rows")
+
+        def variance(k: int, one: _Moments) -> Floats:
+            factors, count, share = self._factors(k), int(self._seen[k, 1]), self._strata[k].share
+            squares = one.between
+            if one.joint:
+                squares = squares + np.diag(4 * np.diag(squares) / max(count, 1))
+            elif part == "total":  # the one total may not have varied yet: as if columns were apart
+                columns = self._parts[k]["columns"].between
+                squares = squares + (with_unseen(columns, count, alike=False) - columns).sum()
+            else:
+                squares = with_unseen(squares, count, alike=alike)
+            return np.asarray(share**2 * (factors[0] * squares + factors[1] * one.within))
+
+        return variance
+
+    def _placed(self, part: str, get: Callable[[int, _Moments], Floats]) -> Floats:
+        """Parts of strata at their places in the whole table, added up."""
+        found: Any = 0.0
+        for k, stratum in enumerate(self._strata):
+            value = get(k, self._parts[k][part])
+            if part in ("cells", "rows") and (len(self._strata) > 1 or stratum.rows != slice(None)):
+                wide = np.zeros((self.draws.shape[0], *value.shape[1:]))
+                wide[stratum.rows] = value
+                value = wide
+            found = found + value
+        return np.ascontiguousarray(found)
 
     @property
-    def _met(self) -> Floats:
-        """In how many orders each player was between the ends."""
-        return np.asarray(np.maximum(self.hits.sum(axis=1), 1.0))
+    def _strata(self) -> list[Stratum]:
+        return self.draws.strata
 
-    def variances(self) -> Floats:
-        """What other orders would change, as variances: of cells, and last of row sums."""
-        n, m, _ = self.shape
-        if not self.orders:
-            return np.zeros((n, m + 1))
-        usual = self.by_place[:, :, 0] / self.count
-        usual = np.concatenate([usual, usual.sum(axis=1, keepdims=True)], axis=1)
-        met, hits = self._met[:, None], self.hits
-        mean = (self.at_place.sum(axis=1) - hits @ usual) / met
-        squares = self.squares - 2 * np.einsum("ipm,pm->im", self.at_place, usual) + hits @ usual**2
-        spread = np.maximum(squares - met * mean**2, 0.0) / np.maximum(met - 1, 1.0)
-        return np.asarray(self._between.mean() ** 2 * spread / met)
+    def _factors(self, k: int) -> tuple[float, float]:
+        """What the two sums of squares count in the variance of a stratum's mean."""
+        seen, count = self._seen[k, :2].tolist()
+        open_ = self._partial(k) * (1 - self._partial(k) / self._strata[k].size) / max(seen, 1e-300)
+        between = open_ / (seen * (count - 1)) if count > 1 else 0.0
+        return between, (1 - open_) / max(seen, 1e-300) ** 2
 
-    def column_variances(self) -> Floats:
-        """The same of column sums."""
-        if not self.orders or self.count < 2:
-            return np.zeros(self.shape[1])
-        spread = self.column_squares - self.column_sums**2 / self.count
-        return np.asarray(np.maximum(spread, 0.0) / (self.count * (self.count - 1)))
+    def _partial(self, k: int) -> float:
+        """The weight of draws of an unfinished pass; 0 once all were used equally often."""
+        seen, size = self._seen[k, 0], self._strata[k].size
+        if math.isinf(size):
+            return float(seen)
+        left = seen % size
+        return 0.0 if min(left, size - left) < 1e-9 * size else float(left)
 
     @property
-    def dof(self) -> float:
-        """Degrees of freedom of :meth:`variances`: those of the player met least often."""
-        return float(max(self._met.min() - 1, 1.0)) if self.orders else np.inf
+    def used(self) -> float:
+        """The weight of different draws that were used, of those that can be."""
+        sizes = [one.size for one in self._strata]
+        return float(np.minimum(self._seen[:, 0], sizes).sum())
 
-    def look(self) -> tuple[float, float]:
-        """The largest error by orders relative to the spread of values, and the draws needed."""
-        if not self.orders:
-            return 0.0, 0.0
-        values, of_orders = self.values(), self.variances()[:, -1]
-        rows = values.sum(axis=1)
-        of_rows = np.square(rows[:, 1:]).sum(axis=1)
-        spread = float(np.ptp(rows[:, 0]))
-        error = float(np.sqrt(of_orders.max())) * interval_factor(self.dof) / interval_factor()
-        ratio = error / spread if spread > 0 else float(error > 0)
-        # errors add in squares: by this share of the other one the sum is a fifth longer
-        wider = 0.66 * float(np.sqrt(of_rows.max())) / spread if spread > 0 else 0.0
-        wanted = max(self._tolerance, wider) if self._tolerance else 0.0
-        return ratio, pieces_needed(self.count, ratio, wanted)
+    @property
+    def _known(self) -> bool:
+        """Whether the errors are known: every stratum is used up, or has several draws."""
+        whole = [self._partial(k) == 0 < self._seen[k, 0] for k in range(len(self._strata))]
+        return bool((np.array(whole) | (self._seen[:, 1] > 1)).all())
 
-    def note(self) -> str:
-        """How far it is, for a progress report."""
-        what = "random orders" if self.orders else "parts of all sets"
-        return (
-            f"{self.count:,} of {self.most:,} {what}"
-            if not self.orders
-            else (f"{self.count:,} {what}")
+    @property
+    def _is_whole(self) -> bool:
+        return all(
+            self._partial(k) == 0 < seen and not self._parts[k]["cells"].within.any()
+            for k, seen in enumerate(self._seen[:, 0])
         )
 
-    _SUMS = ("sum", "by_place", "hits", "at_place", "squares", "column_sums", "column_squares")
+    def dof(self, part: str = "cells") -> float:
+        """Degrees of freedom behind the variances of a part (Satterthwaite 1946).
 
-    def save(self, checkpoint: Checkpoint) -> None:
-        """Save all sums."""
-        checkpoint.save(self.count, self._arrays(), self.rounds.facts())
+        Of the folds that the rows are in, the one that has the fewest.
+        """
+        folds: dict[int, list[tuple[float, float]]] = {}
+        for k, stratum in enumerate(self._strata):
+            one, factors, (seen, count, _, fourth) = (
+                self._parts[k][part], self._factors(k), self._seen[k].tolist(),
+            )  # fmt: skip
+            # of few rows that are left the error is no nearer to normal than a sum of so few
+            unused = 1.0 if math.isinf(stratum.size) else 1 - seen % stratum.size / stratum.size
+            within = self._parts[k]["cells"].within
+            own = float(np.square(within).mean()) / fourth - 2 if fourth > 0 else math.inf
+            folds.setdefault(id(stratum.rows), []).extend(
+                (stratum.share**2 * factor * float(squares.mean()), max(freedom, 1.0))
+                for factor, squares, freedom in zip(
+                    factors, (one.between, one.within), ((count - 1) * unused, own), strict=True
+                )
+            )
+        found = []
+        for parts in folds.values():
+            if self.draws.lines:
+                lines = np.square(self.common(part)).sum(axis=0)
+                parts.append((float(lines.mean()), self.draws.lines - 1))
+            largest = max(variance for variance, _ in parts) or 1.0  # its square may be too large
+            spread = sum((variance / largest) ** 2 / freedom for variance, freedom in parts)
+            whole = sum(variance / largest for variance, _ in parts) ** 2
+            found.append(whole / spread if spread > 0 else math.inf)
+        return min(found)
 
-    def _arrays(self) -> dict[str, Any]:
-        flat = {name: getattr(self, name) for name in self._SUMS if hasattr(self, name)}
-        found = {name: one.reshape(len(one), -1) for name, one in flat.items()}
-        sets = np.concatenate(self.sets) if self.sets else np.zeros((0, self.shape[0]))
-        scores = np.concatenate(self.scores) if self.scores else np.zeros((0, 3))
-        return {**found, "sets": sets.astype(np.float64), "scores": scores}
+    @property
+    def varied(self) -> bool:
+        """Whether any value differed between draws, by more than rounding."""
+        for k, part in enumerate(self._parts):
+            count, one = self._seen[k, 1], part["cells"]
+            size = float(np.abs(one.total).max(initial=0.0)) / max(self._seen[k, 0], 1e-300)
+            if (one.between > max(count - 1, 0) * (_SAME * size) ** 2).any():
+                return True
+        return False
 
-    def restore(self, saved: Saved) -> None:
-        """Resume from a checkpoint; a ValueError says why it is not sound."""
-        if saved.count > self.most:
-            raise ValueError(f"it counts {saved.count:,} draws of {self.most:,}")
-        shapes = {name: one.shape for name, one in self._arrays().items()}
-        rows = len(saved.arrays.get("sets", ()))
-        saved.check_arrays({**shapes, "sets": (rows, self.shape[0]), "scores": (rows, 3)})
-        for name in self._SUMS:
-            if name in saved.arrays:
-                old = getattr(self, name)
-                setattr(self, name, saved.arrays[name].reshape(old.shape).copy())
-        self.sets, self.scores = [saved.arrays["sets"] > 0], [saved.arrays["scores"]]
-        self.rounds.restore(saved.facts, saved.count)
-        self.count = saved.count
+    @property
+    def largest_share(self) -> float:
+        """The largest share that one draw has of how the draws of its stratum differ.
+
+        Scores without a lower bound, such as R squared of a linear regression on a few cells, can
+        be decided by one rare order. In 2,160 runs each of 20, 100 and 500 draws of games with
+        known values, one draw dominated in 95 to 100 % of linear regressions, whose intervals
+        covered 0.3 to 0.4 of the values, and never where the score was accuracy.
+        """
+        whole = [float(part["cells"].between.sum()) for part in self._parts]
+        return max(
+            largest / squares if squares > 0 else 0.0
+            for largest, squares in zip(self._seen[:, 2], whole, strict=True)
+        )
+
+    @property
+    def one_decides(self) -> bool:
+        """Whether one draw dominates, so that no standard error can be trusted."""
+        fewest = float(self._seen[:, 1].min())
+        endless = all(math.isinf(one.size) for one in self._strata)
+        limit = 0.1 + 4.0 / max(fewest, 1)
+        return endless and fewest >= 10 and self.varied and self.largest_share > limit
+
+    @property
+    def same(self) -> bool:
+        """Whether all of several draws of an endless list were equal: that proves nothing."""
+        endless = all(math.isinf(one.size) for one in self._strata)
+        return endless and self.count > len(self._strata) and not self.varied
+
+    def ratio(self) -> float:
+        """The largest standard error by draws, relative to the spread of the values.
+
+        Where all draws were equal, it is the upper 95 % bound for the share of orders that differ
+        from those drawn (the rule of three).
+        """
+        if self.draws.exact or self._is_whole:
+            return 0.0
+        if self.same:
+            return float(1.0 - (1.0 - LEVEL) ** (1.0 / self.count))
+        if not self._known:
+            return math.inf
+        return convergence_ratio(self.mean(), np.sqrt(self.variance()), self.dof())
+
+    def estimate(self) -> Estimate:
+        """The values by now, with their standard errors."""
+        values = self.mean()
+        if self.draws.exact and not self.draws.lines:
+            return Estimate.exact(values)
+        dof, errors = self.dof(), {}
+        for name in _PARTS:
+            variance = self._known_variance(name, values)
+            if self.draws.lines:
+                variance = variance + np.square(self.common(name)).sum(axis=0)
+            # a result has one number of degrees of freedom, and sums can have fewer
+            wider = max(interval_factor(self.dof(name)) / interval_factor(dof), 1.0)
+            errors[name] = np.sqrt(variance) * wider
+        return Estimate(
+            values, errors["cells"], errors["rows"], errors["columns"],
+            total_stderr=float(errors["total"][0]), dof=dof,
+        )  # fmt: skip
+
+    def _known_variance(self, part: str, values: Floats) -> Floats:
+        if self.draws.exact:
+            return np.zeros_like(self.mean(part))
+        found = self.variance(part)
+        if not self._known:
+            return np.full_like(found, np.inf)
+        if self.same and part == "cells":  # as of one more draw, off by the largest value
+            return np.full_like(found, (np.abs(values).max(initial=0.0) / self.count) ** 2)
+        return found
+
+    def covariance(self) -> Floats:
+        """Joint variances of the sums that were asked for, by draws and by validation rows."""
+        found = self._placed("sums", self._variance_of("sums")) if not self.draws.exact else 0.0
+        lines = self.common("sums")
+        return np.asarray(found + lines.T @ lines)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All numbers by name, for a checkpoint; arrays of at most two dimensions."""
+        found = {name: array.reshape(len(array), -1) for name, array in self._arrays()}
+        return found | {f"note {name}": self.notes_of(name) for name in self.notes}
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the sums."""
+        return sum(array.nbytes for _, array in self._arrays())
+
+    def _arrays(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        yield "seen", self._seen
+        for k, part in enumerate(self._parts):
+            yield f"{k} common", self._common[k]
+            if self._usual:
+                yield f"{k} usual", self._usual[k]
+            for name, one in part.items():
+                for field in ("total", "between", "within"):
+                    yield f"{k} {name} {field}", getattr(one, field)
+
+    def restore(self, count: int, state: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from such a state; a ValueError says why it is not sound."""
+        for name, own in self._arrays():
+            saved = state.get(name)
+            if saved is None or saved.size != own.size or saved.dtype != np.float64:
+                raise ValueError(f"its {name} does not fit")
+            if not np.isfinite(saved).all():
+                raise ValueError(f"its {name} has entries that are not numbers")
+            if name.endswith(("between", "within", "seen")) and (saved.diagonal() if (
+                "sums" in name) else saved).min(initial=0.0) < 0:  # fmt: skip
+                raise ValueError(f"its {name} has entries below 0")
+            own[...] = saved.reshape(own.shape)
+        if int(self._seen[:, 1].sum()) != count:
+            raise ValueError("its counts do not fit each other")
+        self.count = count
+        self.notes = {
+            name.removeprefix("note "): [array]
+            for name, array in state.items()
+            if name.startswith("note ")
+        }
+
+
+def _mean_of_places(usual: Floats) -> Floats:
+    """The mean over the places of rows and of columns; of the labels over those of rows."""
+    found = usual.mean(axis=0, keepdims=True)
+    found[:, :-1] = found[:, :-1].mean(axis=1, keepdims=True)
+    return np.asarray(found)

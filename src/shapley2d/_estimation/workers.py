@@ -1,164 +1,202 @@
-"""Numbered tasks, computed here, by worker processes or on a cluster; results come in order.
+"""Numbered draws, computed by threads, processes, a pool or a cluster; results come in order.
 
-A task depends on its number alone, so it may be computed anywhere and more than once: when a worker
-dies, its missing tasks are repeated. Neither the batches of tasks nor the workers that compute them
-change a bit of the results.
+A draw depends on its number alone, so it may be computed anywhere and more than once: when a worker
+dies, its missing draws are computed again. Workers change no bit of the results.
 """
 
 from __future__ import annotations
 
-import inspect
+import multiprocessing
 import os
+import pickle
 import sys
-import warnings
-from concurrent.futures import CancelledError
+import threading
+import time
+import uuid
+from collections import OrderedDict, deque
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from functools import partial
-from itertools import islice
+from contextlib import contextmanager
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
-from joblib.parallel import MultiprocessingBackend, get_active_backend
+import cloudpickle
+from joblib import effective_n_jobs
+from joblib.externals.loky import ProcessPoolExecutor
+from joblib.parallel import get_active_backend
+from threadpoolctl import ThreadpoolController
 
-from shapley2d._estimation.batches import (
-    LARGE_BYTES,
-    do_batch,
-    do_parcel_for,
-    pack,
-    single_threaded,
-    watch_parent,
-)
+from shapley2d._base.in_threads import count_threads, result_in_time
 from shapley2d.exceptions import UtilityError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
+    from contextlib import AbstractContextManager
 
-    from shapley2d._base.arrays import Floats
-    from shapley2d._estimation.batches import Batch, Work
+    from shapley2d._base.time_limit import TimeLimit
+    from shapley2d._estimation.draws import Draw, Draws
+
+    # ``submit(number)`` gives a future; the other function counts workers, which come and go
+    Workers = AbstractContextManager[tuple[Callable[[int], Any], Callable[[], int]]]
 
 MAX_LOSSES = 3
 """Times in a row that workers may die without a single result before the run gives up."""
 
 
-def ordered_results(
-    work: Work, first: int, stop: int, *, n_jobs: int | None = None, cluster: Any = None
-) -> Generator[Floats, None, None]:
-    """Results of tasks ``first .. stop - 1``, in order.
-
-    ``n_jobs`` None asks joblib's active ``parallel_config``, and is 1 without one; ``cluster`` is a
-    Dask cluster, or a pool, to work on instead.
-
-    >>> [int(square) for square in ordered_results(lambda number: np.array(number**2), 1, 4)]
-    [1, 4, 9]
-    """
-    backend = get_active_backend()[0]
-    if cluster is None and n_jobs != 1 and hasattr(backend, "client"):
-        from shapley2d._estimation.cluster import on_a_worker
-
-        # joblib's Dask backend does not survive the loss of data, on_cluster does; a task of a
-        # worker must not wait for other workers
-        cluster, n_jobs = (None, 1) if on_a_worker() else (backend.client, n_jobs)
-    if cluster is None and effective_n_jobs(n_jobs) == 1:
-        with single_threaded():
-            for number in range(first, stop):
-                yield work(number)  # one by one, so that Ctrl-C loses a single result
-        return
-    if cluster is None:
-        run: Callable[[Iterator[tuple[int, int]]], Generator[Batch, None, None]]
-        run = partial(_by_joblib, work, backend, n_jobs=n_jobs)
-    else:
-        from shapley2d._estimation.cluster import on_cluster
-
-        run = partial(on_cluster, work, cluster)
-    # of a cluster 16 workers are assumed, to cut the last batches small enough
-    n_workers = 16 if cluster is not None else effective_n_jobs(n_jobs)
-    yield from _retrying(run, first, stop, n_workers)
-
-
-def _retrying(
-    run: Callable[[Iterator[tuple[int, int]]], Generator[Batch, None, None]],
+def in_order(
+    draws: Draws,
     first: int,
-    stop: int,
-    n_workers: int,
-) -> Generator[Floats, None, None]:
-    """Results in order; batches of workers that died are repeated."""
+    *,
+    n_jobs: int | None = None,
+    cluster: Any = None,
+    limit: TimeLimit | None = None,
+) -> Generator[Draw, None, None]:
+    """Draws from number ``first`` on, in their order, computed a few ahead.
+
+    ``n_jobs``: threads for compiled draws, all cores by default. Otherwise processes; None asks
+        joblib's active ``parallel_config``, and is 1 without one.
+    ``cluster``: the address of a Dask scheduler, a Dask client, or a pool with ``submit``.
+    ``limit``: a compiled draw that is not there somewhat later is dropped.
+    """
+    cluster = _active_cluster(n_jobs) if cluster is None and not draws.compiled else cluster
     done, losses = first, 0
-    while done < stop:
-        pace = {"batch": 1}
-        batches = run(_cut(done, stop, n_workers, pace))
+    if cluster is None and not draws.compiled and _n_processes(n_jobs) == 1:
+        while done < draws.count:  # here, so that Ctrl-C need not wait
+            yield draws(done)
+            done += 1
+        return
+    latest = (
+        None if limit is None or not draws.compiled or cluster is not None else limit.at_latest()
+    )
+    while done < draws.count:
         try:
-            for results, seconds in batches:
-                # half a second, so that handing a batch over costs little; at most 64 tasks,
-                # which a lost worker has to repeat, and 64 MB of results, which wait in memory
-                most = min(64, max(1, 2**26 // max(1, results[0].nbytes)))
-                wanted = 0.5 / max(seconds / len(results), 1e-6)
-                pace["batch"] = int(np.clip(wanted, 1, most))
-                for result in results:
+            with _workers(draws, n_jobs, cluster) as (submit, n_workers):
+                for draw in _ahead(submit, n_workers, range(done, draws.count), latest):
                     done, losses = done + 1, 0
-                    yield result
+                    yield draw
         except lost_worker_errors() as error:
             losses += 1
             if losses >= MAX_LOSSES:
                 raise UtilityError(
-                    f"workers died {losses} times in a row while they computed permutations or "
-                    f"blocks from number {done} on ({type(error).__name__}): most often they lack "
-                    "memory, so use fewer of them (n_jobs), or the model crashes"
+                    f"workers died {losses} times in a row while they computed draws from number "
+                    f"{done} on ({type(error).__name__}): most often they lack memory, so use "
+                    "fewer of them (n_jobs), or the model crashes"
                 ) from error
-        finally:
-            batches.close()
 
 
-def _cut(start: int, stop: int, n_workers: int, pace: dict[str, int]) -> Iterator[tuple[int, int]]:
-    """Consecutive batches of the current size in ``pace``; smaller at the end, to keep all busy."""
-    while start < stop:
-        end = start + min(pace["batch"], -(-(stop - start) // (2 * n_workers)))
-        yield start, end
-        start = end
-
-
-def _by_joblib(
-    work: Work, backend: Any, batches: Iterator[tuple[int, int]], *, n_jobs: int | None
-) -> Generator[Batch, None, None]:
-    shares_memory = getattr(backend, "supports_sharedmem", False)  # threads
-    parcel = () if shares_memory else pack(work)
-    do = partial(do_batch, work) if shares_memory else partial(do_parcel_for, os.getpid())
-    tasks = (delayed(do)(start, stop, *parcel) for start, stop in batches)
-    streams = getattr(backend, "supports_return_generator", False)
-    # Ray's and Spark's backends return lists: they get a few tasks per worker at a time
-    if not streams and not isinstance(backend, MultiprocessingBackend):
-        n_workers = effective_n_jobs(n_jobs)
-        while wave := list(islice(tasks, 4 * n_workers)):
-            yield from Parallel(n_jobs=n_workers, batch_size=1, max_nbytes=None)(wave)
-        return
-    # copy on write ("c"): workers share large arrays, and compiled code still finds them writeable
-    parallel = Parallel(
-        n_jobs=effective_n_jobs(n_jobs),
-        backend=None if streams else "loky",
-        return_as="generator",
-        pre_dispatch="2*n_jobs",
-        batch_size=1,
-        max_nbytes=LARGE_BYTES,
-        mmap_mode="c",
-        **({} if shares_memory else _from_the_start(backend, streams=streams)),
-    )
-    results = parallel(tasks)
+def _ahead(
+    submit: Callable[[int], Any],
+    n_workers: Callable[[], int],
+    numbers: range,
+    latest: TimeLimit | None,
+) -> Iterator[Draw]:
+    """Results in order; two draws for every worker are under way, so that none waits."""
+    under_way: deque[Any] = deque()
+    left = iter(numbers)
     try:
-        for result in results:  # noqa: UP028  (closing must come back here)
-            yield result
+        while True:
+            while len(under_way) < max(1, 2 * n_workers()):
+                number = next(left, None)
+                if number is None:
+                    break
+                under_way.append(submit(number))
+            if not under_way:
+                return
+            yield result_in_time(under_way[0], latest)
+            under_way.popleft()
     finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # joblib's, of work that is dropped
-            results.close()
+        for future in under_way:
+            if hasattr(future, "cancel"):
+                future.cancel()
 
 
-def _from_the_start(backend: Any, *, streams: bool) -> dict[str, Any]:
-    """Options of joblib that let workers watch their parent before they get any work."""
-    parameters = inspect.signature(Parallel).parameters.values()
-    takes_more = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
-    if not takes_more or (streams and type(backend).__name__ != "LokyBackend"):
-        return {}
-    return {"initializer": watch_parent, "initargs": (os.getpid(),)}
+def _workers(draws: Draws, n_jobs: int | None, cluster: Any) -> Workers:
+    if cluster is not None:
+        from shapley2d._estimation.cluster import cluster_workers
+
+        return cluster_workers(draws, cluster)
+    if draws.compiled:
+        threads = count_threads(n_jobs)
+        return _threads(draws, min(threads, draws.at_once or threads))
+    return _processes(draws, _n_processes(n_jobs))
+
+
+@contextmanager
+def _threads(draws: Draws, count: int) -> Iterator[Any]:
+    with ThreadPoolExecutor(count) as pool:
+        try:
+            yield lambda number: pool.submit(draws, number), lambda: count
+        finally:
+            draws.stop[0] = True  # compiled code under way ends early
+            pool.shutdown(cancel_futures=True)
+    draws.stop[0] = False
+
+
+@contextmanager
+def _processes(draws: Draws, count: int) -> Iterator[Any]:
+    """Processes of this machine, each of which is sent the draws once."""
+    body = cloudpickle.dumps(draws, protocol=5)
+    pool = ProcessPoolExecutor(count, initializer=_begin, initargs=(os.getpid(), body))
+    try:
+        yield lambda number: pool.submit(_draw_here, number), lambda: count
+    finally:
+        pool.shutdown(wait=True, kill_workers=True)
+
+
+_here: list[Any] = []  # the draws of a worker process, and what limits its threads
+
+
+def _begin(parent: int, body: bytes) -> None:
+    """Start a worker process."""
+    threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
+    _here[:] = [pickle.loads(body), _libraries(0).limit(limits=1)]  # noqa: S301  (our own)
+
+
+def _draw_here(number: int) -> Draw:
+    draw: Draw = _here[0](number)
+    return draw
+
+
+def _leave_with(parent: int) -> None:
+    """End this process soon after its parent; an idle orphan would stay for minutes."""
+    while os.getppid() == parent or multiprocessing.parent_process() is None:
+        time.sleep(1.0)
+    os._exit(1)
+
+
+_kept: OrderedDict[bytes, Draws] = OrderedDict()
+_lock = threading.Lock()
+
+
+def pack(draws: Draws) -> tuple[bytes, bytes]:
+    """Draws for :func:`draw_parcel`, with the name by which a worker keeps them."""
+    return uuid.uuid4().bytes, cloudpickle.dumps(draws, protocol=5)
+
+
+def draw_parcel(number: int, token: bytes, body: bytes) -> Draw:
+    """A draw of a parcel, which a worker of a cluster unpacks only once."""
+    with _lock:
+        if token not in _kept:
+            while len(_kept) >= 2:  # those of two runs, for calls that take turns
+                _kept.popitem(last=False)
+            _kept[token] = pickle.loads(body)  # noqa: S301  (packed by our own main process)
+        draws = _kept[token]
+    with single_threaded():
+        return draws(number)
+
+
+def _n_processes(n_jobs: int | None) -> int:
+    return int(effective_n_jobs(n_jobs))
+
+
+def _active_cluster(n_jobs: int | None) -> Any:
+    """The Dask client that joblib's ``parallel_config`` names, if it does."""
+    backend = get_active_backend()[0]
+    if n_jobs == 1 or not hasattr(backend, "client"):
+        return None
+    from shapley2d._estimation.cluster import on_a_worker
+
+    return None if on_a_worker() else backend.client  # a task must not wait for other workers
 
 
 def lost_worker_errors() -> tuple[type[Exception], ...]:
@@ -170,3 +208,33 @@ def lost_worker_errors() -> tuple[type[Exception], ...]:
     from distributed.comm.core import CommClosedError
 
     return (BrokenProcessPool, CancelledError, FutureCancelledError, KilledWorker, CommClosedError)
+
+
+class _Limit:
+    users = 0
+    limit: Any = None
+
+
+@lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> ThreadpoolController:  # noqa: ARG001
+    """The libraries with threads of their own, found again after imports: it takes 7 ms."""
+    return ThreadpoolController()
+
+
+@contextmanager
+def single_threaded() -> Iterator[None]:
+    """Limit BLAS and OpenMP to one thread: equal sums everywhere, and no idle threads.
+
+    The limit holds for the whole process; of several threads that set it, the last one lifts it.
+    """
+    with _lock:
+        if not _Limit.users:
+            _Limit.limit = _libraries(len(sys.modules)).limit(limits=1)
+        _Limit.users += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _Limit.users -= 1
+            if not _Limit.users:
+                _Limit.limit.restore_original_limits()

@@ -18,12 +18,12 @@ from shapley2d._base.progress import reporting
 from shapley2d._base.streams import draw_seeds
 from shapley2d._base.warnings import warn_input
 from shapley2d._base.words import counted
-from shapley2d._estimation.draws import MeanDraws
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.fingerprint import hash_parts
 from shapley2d._estimation.monte_carlo import monte_carlo
+from shapley2d._estimation.old_draws import MeanDraws
+from shapley2d._estimation.old_workers import ordered_results
 from shapley2d._estimation.rounds import WholeSum, add_rounds
-from shapley2d._estimation.workers import ordered_results
 from shapley2d._forest.ensemble import encoded_rows, is_fitted, library_of
 from shapley2d._forest.fixed import DeepDraws, TreePieces, read_model, split_game
 from shapley2d._forest.grow import GROVE, TreeDraws

@@ -12,10 +12,10 @@ from shapley2d._base.in_threads import map_in_threads
 from shapley2d._base.progress import now, reporting
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import counted
+from shapley2d._estimation.old_total import LEAST_ERROR, Total
+from shapley2d._estimation.old_workers import ordered_results
 from shapley2d._estimation.rounds import add_rounds
 from shapley2d._estimation.set_draws import AllSets, Orders, scored_sets
-from shapley2d._estimation.total import LEAST_ERROR, Total
-from shapley2d._estimation.workers import ordered_results
 from shapley2d._methods.identity import checkpoint_of
 from shapley2d._theory.semivalues import size_probabilities
 from shapley2d.exceptions import InputError, PrecisionWarning, Setting

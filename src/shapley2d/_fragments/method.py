@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from shapley2d._base.checks import check_choice
-from shapley2d._estimation.total import LEAST_ERROR
+from shapley2d._estimation.old_total import LEAST_ERROR
 from shapley2d._knn.method import KNN
 from shapley2d._methods.method import Method
 from shapley2d._models.by_name import MODELS

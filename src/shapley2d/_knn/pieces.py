@@ -19,7 +19,7 @@ import numpy as np
 
 from shapley2d._base.in_threads import map_in_threads
 from shapley2d._base.streams import generator, seed_sequence
-from shapley2d._estimation.workers import ordered_results
+from shapley2d._estimation.old_workers import ordered_results
 from shapley2d._knn.columns.chunk_design import chunk_design
 from shapley2d._knn.columns.semivalue import ColumnSemivalue
 from shapley2d._knn.strata import deal_stratum, in_turn

@@ -8,7 +8,7 @@ the command line makes its flags of them, and the docs their tables.
 from __future__ import annotations
 
 import types
-from abc import ABC, abstractmethod
+from abc import ABC
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import (
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._estimation.draws import Draws
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
@@ -172,9 +173,15 @@ class Method(ABC):
         for name, one in options_of(type(self)).items():
             object.__setattr__(self, name, one.checked(getattr(self, name)))
 
-    @abstractmethod
+    def draws(self, problem: Problem, run: Run) -> Draws:
+        """The numbered draws that value the cells of a problem; imports what is heavy."""
+        raise NotImplementedError
+
     def solve(self, problem: Problem, run: Run) -> Estimate:
-        """Value the cells of a problem; imports what is heavy when it is called."""
+        """Value the cells of a problem."""
+        from shapley2d._methods.solve import solve_draws
+
+        return solve_draws(self, self.draws(problem, run), run, problem)
 
     def solve_games(
         self,

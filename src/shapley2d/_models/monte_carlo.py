@@ -123,7 +123,7 @@ class MonteCarlo(ModelMethod):
 def permutation_draws(games: Sequence[Game], rows: Sequence[Ints], n_rows: int, run: Run) -> Work:
     """Draws of one game, or of the mean over games that each have their own rows."""
     from shapley2d._base.streams import draw_seeds
-    from shapley2d._estimation.draws import MeanDraws, PermutationDraws
+    from shapley2d._estimation.old_draws import MeanDraws, PermutationDraws
 
     draws = [
         PermutationDraws(game, run.semivalues, seed)

@@ -1,0 +1,155 @@
+"""Draws of any game of two axes: all coalitions, or random orders.
+
+A game says what coalitions are worth: ``utilities(rows, columns)``, masks in, and with no columns
+what the labels of the rows alone predict. It may have error lines of validation rows behind every
+utility. What rows are worth by their labels alone is the last column of a draw.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.streams import generator
+from shapley2d._estimation.draws import Draw, Draws, Stratum
+from shapley2d._theory.axes import nested, set_weights, step_weights, subsets
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shapley2d._base.arrays import Floats, Ints
+    from shapley2d._theory.game import Game
+    from shapley2d._theory.semivalues import Semivalue
+
+_BLOCKS = 200  # of a game: enough for progress, checkpoints and many workers
+_LEAST, _MOST = 16, 2**20  # utilities of a block: fewer are not worth handing to a worker
+
+
+class GameDraws(Draws):
+    """What draws of games have: one game for every fold, which take turns.
+
+    ``rows``: the rows of the result, ``n_rows`` in all, behind the rows of each game.
+    """
+
+    def __init__(
+        self,
+        games: Sequence[Game],
+        rows: Sequence[Ints | slice],
+        n_rows: int,
+        semivalues: tuple[Semivalue, Semivalue],
+    ) -> None:
+        self.games, self.semivalues = games, semivalues
+        self.shape = (n_rows, games[0].n_columns)
+        self.lines = getattr(games[0], "n_lines", 0)
+        self.compiled = all(getattr(game, "compiled", False) for game in games)
+        size = 1.0 if self.exact else math.inf
+        self.strata = [Stratum(one, 1 / len(games), size) for one in rows]
+
+    def _placed(self, number: int) -> tuple[int, int]:
+        """The game of a draw, and its number there."""
+        return number % len(self.games), number // len(self.games)
+
+
+class AllSets(GameDraws):
+    """Every coalition of rows under every one of columns: a draw is a block of these.
+
+    A block has all of either axis if the game asks for it (``whole_axis``), or some row coalitions
+    under all of columns.
+    """
+
+    exact = True
+    unit = "block"
+
+    def __init__(self, games: Sequence[Game], *asked: Any) -> None:
+        super().__init__(games, *asked)
+        n, m = (max(getattr(game, name) for game in games) for name in ("n_rows", "n_columns"))
+        self._by_column = any(getattr(game, "takes_all_rows", False) for game in games)
+        own, other = (2**m, 2**n) if self._by_column else (2**n, 2**m)
+        most = max(_MOST // other, 1)
+        self._step = min(max(-(-own // _BLOCKS), -(-_LEAST // other)), most)
+        self._n_blocks = -(-own // self._step)
+        self.count = self.first = self._n_blocks * len(games)
+
+    def __call__(self, number: int) -> Draw:
+        k, block = self._placed(number)
+        game, (of_rows, of_columns) = self.games[k], self.semivalues
+        part = block * self._step, (block + 1) * self._step
+        rows = subsets(game.n_rows, *(() if self._by_column else part))
+        columns = subsets(game.n_columns, *(part if self._by_column else ()))
+        worth = game.utilities(rows, columns)
+        if not self._by_column and not part[0]:
+            worth[0] = 0.0  # no rows
+        elif self._by_column:
+            worth[0] = 0.0
+        weights = np.column_stack([set_weights(columns, of_columns), ~columns.any(axis=1)])
+        by_column = np.tensordot(weights, worth, (0, 1))  # (m + 1, row coalitions, ...)
+        values = np.tensordot(set_weights(rows, of_rows), by_column, (0, 1))
+        return Draw(values, stratum=k, notes=self.notes(k, rows, worth[:, -1]))
+
+    def notes(self, k: int, rows: Any, worth: Floats) -> dict[str, Any]:  # noqa: ARG002
+        """What to keep of row coalitions under the last of the column coalitions."""
+        return {}
+
+    def facts(self, count: int) -> dict[str, Any]:  # noqa: ARG002
+        return {"n_utilities": sum(2 ** (game.n_rows + game.n_columns) for game in self.games)}
+
+
+class Orders(GameDraws):
+    """Random orders of rows and of columns (Castro, Gomez and Tejada 2009).
+
+    The values of a draw are the second differences of the grid of nested coalitions.
+    """
+
+    ordered = True
+    unit = "permutation"
+    limit = "max_permutations"
+
+    def __init__(
+        self,
+        games: Sequence[Game],
+        rows: Any,
+        n_rows: int,
+        semivalues: Any,
+        *,
+        seed: int,
+        most: int,
+    ) -> None:
+        super().__init__(games, rows, n_rows, semivalues)
+        folds = len(games)
+        self._seed, self._most = seed, most
+        self.count, self.first, self.a_pass = most * folds, 10 * folds, folds
+        self.whole_passes = folds > 1
+
+    @property
+    def least(self) -> int:
+        """Eight orders: errors by fewer mean little."""
+        return min(8 * len(self.games), self.count)
+
+    def __call__(self, number: int) -> Draw:
+        k, _ = self._placed(number)
+        game, random = self.games[k], generator(self._seed, "draw", number)
+        order = random.permutation(game.n_rows), random.permutation(game.n_columns)
+        grid = getattr(game, "grid", None)
+        masks = [nested(one) for one in order]
+        H = game.utilities(*masks) if grid is None else grid(*order)
+        steps = [step_weights(len(one), semivalue) for one, semivalue in zip(
+            order, self.semivalues, strict=True)]  # fmt: skip
+        H[0] = 0.0  # no rows
+        trailing = (1,) * (H.ndim - 2)
+        by_row = np.diff(H, axis=0) * steps[0].reshape(-1, 1, *trailing)
+        cells = np.diff(by_row, axis=1) * steps[1].reshape(-1, *trailing)
+        values = np.concatenate([cells, by_row[:, :1]], axis=1)
+        return Draw(values, stratum=k, order=order, notes=self.notes(k, masks[0], H[:, -1]))
+
+    def notes(self, k: int, rows: Any, worth: Floats) -> dict[str, Any]:  # noqa: ARG002
+        """What to keep of the row coalitions, under all columns."""
+        return {}
+
+    def facts(self, count: int) -> dict[str, Any]:
+        return {"n_permutations": count // len(self.games)}
+
+    def note(self, count: int) -> str:
+        folds = len(self.games)
+        return f"{-(-count // folds):,} of {self._most:,} permutations"
