@@ -124,7 +124,6 @@ def made(parts, *, columns=COLUMNS, worth=WORTH, n=1000, n_valid=400, spread=1.5
         orders_stderr = parts_of.mean(2).std(0, ddof=1) / np.sqrt(n_orders)
         by_columns = held.mean(1)
     total = game(everybody[None])[0][0]
-    alone, without = game(np.eye(k, dtype=bool))[0], game(~np.eye(k, dtype=bool))[0]
 
     def error(rows):
         return rows.std(-1, ddof=1) / np.sqrt(n_valid)
@@ -142,12 +141,10 @@ def made(parts, *, columns=COLUMNS, worth=WORTH, n=1000, n_valid=400, spread=1.5
         "patterns": patterns, "pattern_rows": counts,
         "union": (times > 0).sum(0), "overlap": (times > 1).sum(0), "labels": (),
         "target": "income", "score": score, "baseline": 0.645, "n_valid": n_valid,
-        "crossed": False, "alone": alone.mean(1), "alone_stderr": error(alone),
-        "without": without.mean(1), "without_stderr": error(without), "covariance": covariance,
-        "dof": n_valid - 1.0, "orders_stderr": orders_stderr,
+        "crossed": False, "covariance": covariance,
         "sets": sets, "set_scores": scores.mean(1), "set_stderr": error(scores),
         "set_lost_stderr": error(total - scores), "how": how, "n_orders": n_orders,
-        "n_trained": len(sets), "seconds": 1.5, "question": {"on": "id", "method": "boosting"},
+        "n_trained": len(sets), "question": {"on": "id", "method": "boosting"},
         "files": tuple(
             FileDigest(name, f"{name.lower()}.csv", hashlib.sha256(name.encode()).hexdigest())
             for name in names
@@ -161,7 +158,7 @@ def made(parts, *, columns=COLUMNS, worth=WORTH, n=1000, n_valid=400, spread=1.5
         np.array(names, dtype=object), list(columns) if by == "column" else ["all columns"],
         row_stderr=stderr, total_stderr=float(error(total)), dof=n_valid - 1.0,
         info={"method": "boosting", "task": "classification", "date": "2026-05-01",
-              "versions": {"shapley2d": "1.0"}, "n_valid": n_valid,
+              "versions": {"shapley2d": "1.0"}, "n_valid": n_valid, "seconds": 1.5,
               "call": "value_fragments(...)", "score": SAYS[score]},
         _fragments=Fragments(**fields),
     )  # fmt: skip

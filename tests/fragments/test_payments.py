@@ -171,10 +171,11 @@ def test_a_valuation_of_fragments_is_saved_with_all_it_knows(by, tmp_path):
 
 
 DAMAGE = [
-    {"arrays": {"alone": None}}, {"arrays": {"alone": [0.1, 0.2]}}, {"arrays": {"alone": [0.1, 0.2, "x"]}},
-    {"arrays": {"alone": [0.1, 0.2, 1e999]}}, {"arrays": {"sets": None}}, {"arrays": {"sets": [[1], [0, 1]]}},
+    {"arrays": {"union": None}}, {"arrays": {"union": [1, 2]}}, {"arrays": {"union": [1, 2, "x"]}},
+    {"arrays": {"union": [1, 2, 1e999]}}, {"arrays": {"sets": None}}, {"arrays": {"sets": [[1], [0, 1]]}},
+    {"arrays": {"sets": [[1, 1, 1]] * 7}},
     {"arrays": {"baseline": []}}, {"arrays": 3},
-    {"columns": 3}, {"files": 3}, {"labels": None}, {"dof": "many"}, {"score": 3}, {"n_rows": "x"},
+    {"columns": 3}, {"files": 3}, {"labels": None}, {"score": 3}, {"n_rows": "x"},
     {"question": []},
 ]  # fmt: skip
 

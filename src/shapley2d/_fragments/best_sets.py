@@ -41,36 +41,41 @@ def best_for_cost(sets: Bools, scores: Floats, costs: Floats, budget: float | No
     return found if budget is None else found[price[found] <= budget * (1 + 1e-12)]
 
 
-def read_costs(costs: Any, names: Sequence[str]) -> Floats:
-    """What every contributor costs, by name; or in their order."""
+def read_costs(costs: Any, names: Sequence[str], budget: Any = None) -> Floats | None:
+    """What every contributor costs, by name or in their order; None where nobody said."""
+    if budget is not None:
+        if not _is_price(budget):
+            raise InputError(Setting("budget", budget), " must be a number from 0 on")
+        if costs is None:
+            raise InputError(
+                Setting("budget"), " needs ", Setting("costs"), ": what each contributor costs"
+            )
+    if costs is None:
+        return None
     if hasattr(costs, "items") and not hasattr(costs, "columns"):
         given = {str(name): cost for name, cost in costs.items()}
-        lost = [name for name in names if name not in given]
-        unknown = [name for name in given if name not in names]
-        if unknown or lost:
-            name = (unknown or lost)[0]
-            raise InputError(
-                Setting("costs"),
-                f" names {name!r}, who is no contributor{did_you_mean(name, names)}"
-                if unknown
-                else f" has no cost for {name!r}",
-            )
-        items = [given[name] for name in names]
-    else:
-        items = list(costs)
-        if len(items) != len(names):
-            raise InputError(
-                Setting("costs"), f" has {len(items)} entries for {len(names)} contributors"
-            )
+        for name in given:
+            if name not in names:
+                raise InputError(
+                    Setting("costs"), f" names {name!r}, who is no contributor",
+                    did_you_mean(name, names),
+                )  # fmt: skip
+        for name in names:
+            if name not in given:
+                raise InputError(Setting("costs"), f" has no cost for {name!r}")
+        costs = [given[name] for name in names]
+    items = list(costs)
+    if len(items) != len(names):
+        raise InputError(
+            Setting("costs"), f" has {len(items)} entries for {len(names)} contributors"
+        )
     for name, item in zip(names, items, strict=True):
-        if not is_number(item) or not math.isfinite(item) or item < 0:
+        if not _is_price(item):
             raise InputError(
                 Setting("costs"), f": the cost of {name!r} is {item!r}, not a number from 0 on"
             )
     return np.array(items, dtype=np.float64)
 
 
-def check_budget(budget: Any) -> None:
-    """Refuse what is not an amount of money."""
-    if not is_number(budget) or not math.isfinite(budget) or budget < 0:
-        raise InputError(Setting("budget", budget), " must be a number from 0 on")
+def _is_price(item: Any) -> bool:
+    return is_number(item) and math.isfinite(item) and item >= 0

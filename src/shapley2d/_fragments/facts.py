@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shapley2d._base.json_record import Maybe, check_form, infinite_if_none, none_if_infinite
-from shapley2d._base.precision import interval_factor
+from shapley2d._base.json_record import check_form
 from shapley2d._base.words import counted, format_seconds, printable
-from shapley2d._fragments.best_sets import best_for_cost, best_of_size, check_budget, read_costs
+from shapley2d._fragments.best_sets import best_for_cost, best_of_size, read_costs
 from shapley2d._fragments.payments import UNTRUSTED, divide, payment_interval, units_of
 from shapley2d._tables.frames import make_frame
 from shapley2d._valuation.wording.units import Score, points_of
@@ -43,7 +43,8 @@ class Fragments:
     ``cells``: entries that each contributor holds in each column; ``union``: that anybody holds;
     ``overlap``: that at least two hold. ``patterns``: the different rows of the map, who holds
     which columns there, and in ``pattern_rows`` how many rows are like that; none where there are
-    more than :data:`MOST_PATTERNS`. Scores of sets are less the baseline, what the labels alone
+    more than :data:`MOST_PATTERNS`. ``sets``: those whose scores were computed, with everybody,
+    each alone and all but one among them; scores are less the baseline, what the labels alone
     predict.
     """
 
@@ -61,13 +62,7 @@ class Fragments:
     n_valid: int
     crossed: bool
     by: str
-    alone: Floats
-    alone_stderr: Floats
-    without: Floats
-    without_stderr: Floats
     covariance: Floats
-    dof: float
-    orders_stderr: Floats
     sets: Bools
     set_scores: Floats
     set_stderr: Floats
@@ -75,9 +70,46 @@ class Fragments:
     how: str  # "all sets" or "orders"
     n_orders: int
     n_trained: int
-    seconds: float
     files: tuple[FileDigest, ...] = ()
     question: dict[str, Any] = field(default_factory=dict)
+
+    def of_sets(self, numbers: Floats, sets: Bools) -> Floats:
+        """Numbers of the sets that were scored, for some sets; 0 for one that holds no entry."""
+        known = {one.tobytes(): number for one, number in zip(self.sets, numbers, strict=True)}
+        known[bytes(self.sets.shape[1])] = 0.0
+        holding = self.sets.any(axis=0)
+        return np.array([known[(one & holding).tobytes()] for one in sets])
+
+    @property
+    def each_alone(self) -> Bools:
+        """The sets of one contributor each."""
+        return np.eye(len(self.cells), dtype=bool)
+
+    @property
+    def alone(self) -> Floats:
+        """See :attr:`shapley2d.Valuation.alone`."""
+        return self.of_sets(self.set_scores, self.each_alone)
+
+    @property
+    def without(self) -> Floats:
+        """See :attr:`shapley2d.Valuation.without`."""
+        return self.of_sets(self.set_scores, ~self.each_alone)
+
+    def each(self, valuation: Valuation) -> list[dict[str, Any]]:
+        """What is known of every contributor, in the order that they were given."""
+        values, half = valuation.row_values, valuation._interval_factor * valuation.row_stderr
+        columns = {
+            "contributor": [str(name) for name in valuation.row_names],
+            "value": values.tolist(),
+            "half": half.tolist(),
+            "low": (values - half).tolist(),
+            "high": (values + half).tolist(),
+            "alone": self.alone.tolist(),
+            "without": self.without.tolist(),
+            "cells": self.cells.sum(axis=1).tolist(),
+        }
+        rows = zip(*columns.values(), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
 
     def payments(self, valuation: Valuation, total: Any, *, trusted: bool = False) -> Any:
         """See :meth:`shapley2d.Valuation.payments`."""
@@ -86,7 +118,7 @@ class Fragments:
         names, values = [str(name) for name in valuation.row_names], valuation.row_values
         units = units_of(total)
         amounts = divide(units, values.tolist(), names)
-        low, high = payment_interval(values, self.covariance, self.dof)
+        low, high = payment_interval(values, self.covariance, valuation.dof)
         ends = (np.round(end * units) / 100 for end in (low, high))
         paid = np.array(amounts) / 100
         columns = {"owner": names, "value": values, "amount": paid}
@@ -97,30 +129,21 @@ class Fragments:
     def best_sets(self, valuation: Valuation, costs: Any = None, budget: Any = None) -> Any:
         """See :meth:`shapley2d.Valuation.best_sets`."""
         names = [str(name) for name in valuation.row_names]
-        if budget is not None:
-            check_budget(budget)
-            if costs is None:
-                raise InputError(
-                    Setting("budget"), " needs ", Setting("costs"), ": what each contributor costs"
-                )
-        price = None if costs is None else read_costs(costs, names)
+        price = read_costs(costs, names, budget)
         if price is None:
             found = best_of_size(self.sets, self.set_scores)
         else:
             found = best_for_cost(self.sets, self.set_scores, price, budget)
-        if not found.size:
-            raise InputError(
-                Setting("budget", budget), " pays for nobody: the cheapest costs "
-                f"{0.0 if price is None else float(price.min()):g}",
-            )  # fmt: skip
-        half, scores = interval_factor(self.dof), self.set_scores[found]
+            if not found.size:
+                raise InputError(
+                    Setting("budget", budget), " pays for nobody: the cheapest costs ",
+                    f"{price.min():g}",
+                )  # fmt: skip
+        half, scores, sets = valuation._interval_factor, self.set_scores[found], self.sets[found]
         lost = self.set_scores[self.sets.sum(axis=1).argmax()] - scores
         columns: dict[str, Any] = {
-            "size": self.sets[found].sum(axis=1),
-            "contributors": [
-                ", ".join(name for name, inside in zip(names, line, strict=True) if inside)
-                for line in self.sets[found]
-            ],
+            "size": sets.sum(axis=1),
+            "contributors": [", ".join(compress(names, line)) for line in sets],
             "score": scores,
             "low": scores - half * self.set_stderr[found],
             "high": scores + half * self.set_stderr[found],
@@ -129,7 +152,7 @@ class Fragments:
             "lost_high": lost + half * self.set_lost_stderr[found],
         }
         if price is not None:
-            columns["cost"] = self.sets[found] @ price
+            columns["cost"] = sets @ price
         return make_frame(columns, valuation._frame)
 
     def report(self, valuation: Valuation, path: Any, **options: Any) -> None:
@@ -148,70 +171,69 @@ class Fragments:
 
     def lines(self, valuation: Valuation) -> list[str]:
         """What Python prints: who is worth what, and how that was found."""
-        unit = points_of(valuation.info)
-        order = np.argsort(-valuation.row_values, kind="stable")[:_SHOWN].tolist()
-        values = [float(valuation.row_values[k]) for k in order]
-        reach = [float(interval_factor(self.dof) * valuation.row_stderr[k]) for k in order]
-        names = [printable(str(valuation.row_names[k])) for k in order]
+        unit, n = points_of(valuation.info), len(self.cells)
+        each = sorted(self.each(valuation), key=lambda one: -one["value"])[:_SHOWN]
+        values = [one["value"] for one in each]
+        names = [printable(one["contributor"]) for one in each]
         width = max(map(len, names))
-        worth = zip(
-            names, unit.numbers(values, signed=True), unit.spreads(reach, values), strict=True
-        )
-        left = len(self.alone) - len(order)
+        halves = unit.spreads([one["half"] for one in each], values)
+        worth = zip(names, unit.numbers(values, signed=True), halves, strict=True)
         labels = (
             f"held by {', '.join(self.labels)}, and valued too" if self.labels else "everybody's"
         )
-        total, score = valuation.total, Score.of(valuation.info) or Score(self.score)
-        decimals = score.decimals(total)
-        full, start = (score.level(one, decimals) for one in (self.baseline + total, self.baseline))
-        gain = f"The contributors add {score.gain(total, decimals)}."
+        sets = (
+            f"all {len(self.sets):,} sets" if self.how == "all sets"
+            else f"{self.n_orders:,} random orders"
+        )  # fmt: skip
+        seconds = format_seconds(valuation.info.get("seconds") or 0.0)
         size = f"{self.n_rows:,} rows x {counted(len(self.columns), 'column')}"
         return [
-            f"Valuation of {counted(len(self.alone), 'contributor')} of {size}",
-            f"  Score {full} ({score.name}); the labels alone give {start}. {gain}",
+            f"Valuation of {counted(n, 'contributor')} of {size}",
+            f"  {self.score_words(valuation)}",
             *(
                 f"  {name:<{width}}  {number:>7} ± {half or 0} {unit.words}".rstrip()
                 for name, number, half in worth
             ),
-            *([f"  and {left} more"] if left else []),
+            *([f"  and {n - _SHOWN} more"] if n > _SHOWN else []),
             f"  labels   {labels}",
-            f"  took     {self.ways}, {self.n_trained:,} trainings, {format_seconds(self.seconds)}",
+            f"  took     {sets} of contributors, {self.n_trained:,} trainings, {seconds}",
         ]
 
-    @property
-    def ways(self) -> str:
-        """Which sets of contributors were scored, in words."""
-        if self.how == "all sets":
-            return f"all {len(self.sets):,} sets of contributors"
-        return f"{self.n_orders:,} random orders of contributors"
+    def score_words(self, valuation: Valuation) -> str:
+        """The score, that of the labels alone, and what the contributors add."""
+        total, score = valuation.total, Score.of(valuation.info) or Score(self.score)
+        decimals = score.decimals(total)
+        full, start = (score.level(one, decimals) for one in (self.baseline + total, self.baseline))
+        gain = f"The contributors add {score.gain(total, decimals)}."
+        return f"Score {full} ({score.name}); the labels alone give {start}. {gain}"
 
     def to_record(self) -> dict[str, Any]:
         """All of it as JSON can hold it."""
-        arrays = {name: (np.asarray(getattr(self, name)) * 1).tolist() for name in _ARRAYS}
-        dof = none_if_infinite(self.dof)
-        return {**{name: getattr(self, name) for name in _FORM}, "dof": dof, "arrays": arrays}
+        arrays = {name: np.asarray(getattr(self, name)).tolist() for name in _ARRAYS}
+        return {**{name: getattr(self, name) for name in _FORM}, "arrays": arrays}
 
     @classmethod
     def of_record(cls, record: Any, n: int) -> Fragments:
         """What :meth:`to_record` gave for ``n`` contributors; a ValueError says what is off."""
-        check_form(
-            record, {**_FORM, "dof": Maybe(float), "arrays": dict}, "its record of contributors"
-        )
+        check_form(record, {**_FORM, "arrays": dict}, "its record of contributors")
         sizes, arrays = {"n": n, "m": len(record["columns"])}, dict[str, Any]()
         try:
             given = {name: np.array(one, float) for name, one in record["arrays"].items()}
             sizes |= {"s": len(given["sets"]), "p": len(given["pattern_rows"])}
             for name, (kind, axes) in _ARRAYS.items():
                 arrays[name] = given[name].reshape([sizes[axis] for axis in axes]).astype(kind)
+            plain = {name: record[name] for name in _FORM} | {
+                "baseline": float(arrays.pop("baseline")),
+                "files": tuple(FileDigest(*one) for one in record["files"]),
+                "labels": tuple(record["labels"]),
+            }
+            found = cls(**plain, **arrays)
+            scores = [found.alone, found.without]  # their sets are there
         except (KeyError, TypeError) as error:
             raise ValueError("its numbers of contributors do not fit") from error
-        if not all(np.isfinite(one).all() for one in given.values()):
+        if not all(np.isfinite(one).all() for one in [*given.values(), *scores]):
             raise ValueError("its numbers of contributors are not all finite")
-        plain = {name: record[name] for name in _FORM}
-        plain["files"] = tuple(FileDigest(*one) for one in plain["files"])
-        plain["labels"] = tuple(plain["labels"])
-        baseline = float(arrays.pop("baseline"))
-        return cls(**plain, **arrays, baseline=baseline, dof=infinite_if_none(record["dof"]))
+        return found
 
 
 _FORM = {
@@ -220,7 +242,6 @@ _FORM = {
     "columns": [str],
     "labels": [str],
     "crossed": bool,
-    "seconds": float,
     "files": [(str, str, str)],
     "question": dict,
 }
@@ -233,8 +254,6 @@ _ARRAYS = {
     "patterns": (bool, "pnm"),
     "pattern_rows": (int, "p"),
     "covariance": (float, "nn"),
-    **dict.fromkeys(("alone", "alone_stderr", "without", "without_stderr"), (float, "n")),
-    "orders_stderr": (float, "n"),
     "sets": (bool, "sn"),
     **dict.fromkeys(("set_scores", "set_stderr", "set_lost_stderr"), (float, "s")),
 }

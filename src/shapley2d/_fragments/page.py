@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import base64
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -10,11 +10,11 @@ import numpy as np
 
 from shapley2d._base import page as pages
 from shapley2d._base.page_data import script_json
-from shapley2d._base.precision import interval_factor
 from shapley2d._fragments.best_sets import best_of_size, read_costs
 from shapley2d._fragments.claims import claims, leaders, listed, share, word
 from shapley2d._fragments.map import draw_map
-from shapley2d._valuation.wording.units import Score, Unit
+from shapley2d._theory.axes import subsets
+from shapley2d._valuation.wording.units import Score, points_of
 
 if TYPE_CHECKING:
     import os
@@ -63,11 +63,10 @@ def page_content(
     valuation: Valuation, payments: list[dict[str, Any]] | None, costs: Any
 ) -> dict[str, Any]:
     """What the template shows; contributors by worth, columns in the order of the map."""
-    f, k, m = valuation._fragments, len(valuation.row_names), len(valuation._fragments.columns)
+    f, info = valuation._fragments, valuation.info
+    k, m = f.cells.shape
     order = np.argsort(-valuation.row_values, kind="stable")
-    total, factor = valuation.total, interval_factor(f.dof)
-    score = Score.of(valuation.info) or Score(f.score)
-    unit = Unit(score.factor, "points" if score.per_cent else "")
+    total, factor, unit = valuation.total, valuation._interval_factor, points_of(info)
     decimals = unit.decimals(valuation.row_values.tolist())
     decimals = 1 if decimals is None else decimals
 
@@ -77,6 +76,8 @@ def page_content(
 
     drawn = draw_map(f.patterns[:, order], f.pattern_rows) if k <= _COLOURS else None
     columns = np.arange(m) if drawn is None else np.array(drawn.columns)
+    whole = float(f.set_scores[f.sets.sum(axis=1).argmax()])
+    price = read_costs(costs, [str(name) for name in valuation.row_names])
     page: dict[str, Any] = {
         "f": f, "k": k, "m": m, "order": order, "map": drawn, "coloured": k <= _COLOURS,
         "columns": [f.columns[j] for j in columns], "by_column": f.by == "column",
@@ -84,17 +85,16 @@ def page_content(
         "nobody": 1 - float(f.union.sum()) / (f.n_rows * m),
         "several": float(f.overlap.sum()) / (f.n_rows * m),
         "total": total, "total_half": factor * valuation.total_stderr, "factor": factor,
-        "whole": float(f.set_scores[f.sets.sum(axis=1).argmax()]),
-        "shapley": valuation.info.get("semivalue", ["shapley"] * 2) == ["shapley"] * 2,
-        "shown": k if k <= _SHOWN + 5 else _SHOWN,
-        "num": num, "unit": unit, "score": score, "share": share, "word": word, "listed": listed,
+        "whole": whole, "costs": [] if price is None else price[order].tolist(),
+        "shapley": info.get("semivalue", ["shapley"] * 2) == ["shapley"] * 2,
+        "seconds": info.get("seconds") or 0.0, "shown": k if k <= _SHOWN + 5 else _SHOWN,
+        "num": num, "unit": unit, "score": Score.of(info) or Score(f.score), "share": share,
+        "word": word, "listed": listed,
         "points": lambda value: f"{num(value)} {unit.words}".rstrip(),
         "part": lambda value: f"{num(value)} of {num(total)} {unit.words}".rstrip(),
     }  # fmt: skip
     page["people"] = people = _people(valuation, page, columns)
     page["pot"] = None if payments is None else _pay(people, payments)
-    names = [str(name) for name in valuation.row_names]
-    page["costs"] = [] if costs is None else read_costs(costs, names)[order].tolist()
     page["names_of"] = lambda who, key="name": [people[i][key] for i in who]
     page["best"] = best = _best_sets(page)
     page["enough"] = next(one for one in best if one["lost"] <= one["half"])
@@ -102,50 +102,42 @@ def page_content(
     page["leaders"] = leaders(
         valuation.row_values[order], f.covariance[np.ix_(order, order)], factor
     )
-    for key in ("alone", "missed"):
-        values, errors = (
-            np.array([one[name] for one in people]) for name in (key, f"{key}_stderr")
-        )
+    for key, scores, stderr, sets in (
+        ("alone", f.alone, f.set_stderr, f.each_alone),
+        ("missed", whole - f.without, f.set_lost_stderr, ~f.each_alone),
+    ):
+        values, errors = scores[order], f.of_sets(stderr, sets)[order]
         first = leaders(values, errors, factor)
         page[f"{key}_most"] = first if values[first[0]] > factor * errors[first[0]] else []
-    if f.by == "column":
+    if page["by_column"]:
         held = f.cells[order][:, columns] > 0
         values = np.where(held, valuation.values[order][:, columns], -np.inf).ravel()
         errors = valuation.stderr[order][:, columns].ravel()
-        first = leaders(values, errors, factor)
-        page["pieces"] = [divmod(i, m) for i in first]
+        page["pieces"] = [divmod(i, m) for i in leaders(values, errors, factor)]
     return {**page, "claims": claims(page)}
 
 
 def _people(valuation: Valuation, page: dict[str, Any], columns: Ints) -> list[dict[str, Any]]:
     """One record a contributor: what it holds, is worth, and adds, its bar in per cent."""
-    f, factor, values = page["f"], page["factor"], valuation.row_values
-    half = factor * valuation.row_stderr
-    low, high = min(0.0, float((values - half).min())), max(0.0, float((values + half).max()))
+    f, each = page["f"], page["f"].each(valuation)
+    low = min(0.0, *(one["low"] for one in each))
+    high = max(0.0, *(one["high"] for one in each))
 
     def place(value: float) -> float:
         return round(1 + 98 * (value - low) / (high - low or 1.0), 1)
 
-    lost = {one.tobytes(): error for one, error in zip(f.sets, f.set_lost_stderr, strict=True)}
-    holding, ranks = f.sets.any(axis=0), np.arange(page["k"])
     people = []
     for q, i in enumerate(page["order"].tolist()):
-        value, cells = float(values[i]), f.cells[i, columns]
-        low_end, high_end = value - half[i], value + half[i]
-        left, right = sorted((place(0), place(value)))
-        others = holding & (ranks != i)
-        people.append({
-            "name": str(valuation.row_names[i]),
-            "key": chr(65 + q) if page["coloured"] else str(q + 1),
-            "value": value, "half": half[i], "low": low_end, "high": high_end,
+        one, cells = each[i], f.cells[i, columns]
+        left, right = sorted((place(0), place(one["value"])))
+        people.append(one | {
+            "name": one["contributor"], "key": chr(65 + q) if page["coloured"] else str(q + 1),
             "bar": (left, round(right - left, 1)), "zero": place(0),
-            "ends": (place(low_end), place(high_end)),
-            "held": cells, "cells": int(cells.sum()), "cover": cells / f.n_rows,
-            "columns": [name for name, n in zip(page["columns"], cells, strict=True) if n],
+            "ends": (place(one["low"]), place(one["high"])),
+            "held": cells, "cover": cells / f.n_rows,
+            "columns": list(compress(page["columns"], cells)),
             "by_column": valuation.values[i, columns] if page["by_column"] else cells,
-            "alone": float(f.alone[i]), "alone_stderr": float(f.alone_stderr[i]),
-            "without": float(f.without[i]), "missed": page["whole"] - float(f.without[i]),
-            "missed_stderr": float(lost.get(others.tobytes(), f.without_stderr[i])),
+            "missed": page["whole"] - one["without"],
         })  # fmt: skip
     return people
 
@@ -169,37 +161,24 @@ def _best_sets(page: dict[str, Any]) -> list[dict[str, Any]]:
             "half": page["factor"] * float(f.set_lost_stderr[b]),
             "cost": sum(page["costs"][i] for i in members) if page["costs"] else None,
         })  # fmt: skip
-    best[-1] |= {"lost": 0.0, "half": 0.0}
     return best
 
 
 def _all_sets(page: dict[str, Any], decimals: int) -> str:
     """The scores of all sets, for the script; empty where not all are known.
 
-    Bit ``i`` of a place is the contributor of rank ``i``. Scores are whole parts of the largest in
-    two bytes, half widths of the interval of what is lost in one.
+    Bit ``i`` of a place is the contributor of rank ``i``. ``halves`` are half widths of the
+    interval of what is lost.
     """
     f, k = page["f"], page["k"]
-    bits = f.sets[:, page["order"]] @ (1 << np.arange(k))
-    holding = int(np.bitwise_or.reduce(bits))
-    if k > _COLOURS or len(f.sets) + 1 != 1 << holding.bit_count():
+    if k > _COLOURS or len(f.sets) + 1 != 1 << int(f.sets.any(axis=0).sum()):
         return ""
-    record: dict[str, Any] = {
-        "decimals": decimals,
-        "costs": page["costs"],
-        "unit": page["unit"].words,
+    every = subsets(k)[:, np.argsort(page["order"])]
+    digits = decimals + 2  # than are shown: of differences, too
+    numbers = {
+        name: (page["unit"].factor * f.of_sets(one, every)).round(digits).tolist()
+        for name, one in (("scores", f.set_scores), ("halves", page["factor"] * f.set_lost_stderr))
     }
-    halves = page["factor"] * f.set_lost_stderr
-    for name, kind, most, numbers in (
-        ("scores", "<i2", 32767, f.set_scores),
-        ("halves", "u1", 255, halves),
-    ):
-        step = float(np.abs(numbers).max()) / most or 1.0
-        coded = np.zeros(1 << k, kind)
-        coded[bits] = np.round(numbers / step)
-        every = coded[np.arange(1 << k) & holding]  # who holds nothing adds nothing
-        record |= {
-            name: base64.b64encode(every.tobytes()).decode(),
-            f"{name}_step": step * page["unit"].factor,
-        }
-    return script_json(record)
+    return script_json(
+        numbers | {"decimals": decimals, "costs": page["costs"], "unit": page["unit"].words}
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,48 +18,36 @@ if TYPE_CHECKING:
 _LETTERS = 26  # more contributors than letters have no map
 
 
-def make_facts(joined: Joined, found: Found, players: Bools, **known: Any) -> Fragments:
-    """What a valuation keeps of its contributors; those that hold nothing have zeros."""
-    n, m = len(joined.names), joined.table.n_columns
-    cells, union, overlap = np.zeros((n, m), int), np.zeros(m, int), np.zeros(m, int)
-    for j in range(m):
-        held = joined.rows_of(joined.held[:, j])
-        count = held.sum(axis=0)
-        cells[:, j] = held.sum(axis=1)
-        union[j], overlap[j] = (count > 0).sum(), (count > 1).sum()
-    patterns, pattern_rows = _patterns(joined)
-    lines = found.values[:, :, 1:].sum(axis=1)
-    orders = found.order_variances[:, -1]
-    covariance = np.zeros((n, n))
-    covariance[np.ix_(players, players)] = lines @ lines.T + np.diag(orders)
-    sets = np.zeros((len(found.sets), n), dtype=bool)
-    sets[:, players] = found.sets
-    without = np.full((n, found.whole.size), found.whole)
-    without[players] = found.without
-    labels = (
-        ()
-        if joined.labelled is None
-        else tuple(
-            name for name, mine in zip(joined.names, joined.labelled, strict=True) if mine.any()
-        )
-    )
-    return Fragments(
+def make_valuation(
+    joined: Joined,
+    found: Found,
+    players: Bools,
+    groups: Bools,
+    *,
+    known: dict[str, Any],
+    info: dict[str, Any],
+    frame: str,
+) -> Valuation:
+    """The valuation: contributors in the order that they were given, null players with zeros.
+
+    ``players`` and ``groups``: which contributors and which groups of columns were valued;
+    ``known``: what else a valuation keeps of its contributors.
+    """
+    values = _among(found.values, players, groups)
+    of_orders = _among(found.order_variances, players, np.append(groups, True))
+    of_columns = _among(found.column_variances, groups)
+    lines = values[:, :, 1:]
+    of_rows = lines.sum(axis=1)
+    covariance = of_rows @ of_rows.T + np.diag(of_orders[:, -1])
+    dof = _dof(of_rows, of_orders[:, -1], found.order_dof)
+    holders = [] if joined.labelled is None else joined.labelled.any(axis=1)
+    facts = Fragments(
         columns=joined.table.column_names,
         n_rows=len(joined.ids),
-        cells=cells,
-        union=union,
-        overlap=overlap,
-        patterns=patterns,
-        pattern_rows=pattern_rows,
-        labels=labels,
-        alone=_among(players, found.alone[:, 0]),
-        alone_stderr=_among(players, _norm(found.alone[:, 1:])),
-        without=without[:, 0],
-        without_stderr=_norm(without[:, 1:]),
+        **_map(joined),
+        labels=tuple(compress(joined.names, holders)),
         covariance=covariance,
-        dof=_dof(found),
-        orders_stderr=_among(players, np.sqrt(orders)),
-        sets=sets,
+        sets=_among(found.sets.T, players).T.astype(bool),
         set_scores=found.scores[:, 0],
         set_stderr=found.scores[:, 1],
         set_lost_stderr=found.scores[:, 2],
@@ -67,58 +56,53 @@ def make_facts(joined: Joined, found: Found, players: Bools, **known: Any) -> Fr
         n_trained=found.n_trained,
         **known,
     )
-
-
-def make_valuation(
-    joined: Joined,
-    found: Found,
-    facts: Fragments,
-    among: tuple[Bools, Bools],
-    *,
-    info: dict[str, Any],
-    frame: str,
-) -> Valuation:
-    """The valuation: contributors in the order that they were given, null players with zeros."""
-    players, columns = among
-    n, m = players.size, columns.size
-    values, stderr, place = np.zeros((n, m)), np.zeros((n, m)), np.ix_(players, columns)
-    values[place] = found.values[:, :, 0]
-    of_rows = np.square(found.values[:, :, 1:]).sum(axis=2)
-    stderr[place] = np.sqrt(of_rows + found.order_variances[:, :-1])
-    of_columns = np.square(found.values[:, :, 1:].sum(axis=0)).sum(axis=1)
     return Valuation(
-        values=values,
-        stderr=stderr,
+        values=values[:, :, 0],
+        stderr=np.sqrt(np.square(lines).sum(axis=2) + of_orders[:, :-1]),
         row_names=np.array(joined.names, dtype=object),
         column_names=facts.columns if facts.by == "column" else ["all columns"],
-        row_stderr=np.sqrt(np.diag(facts.covariance)),
-        column_stderr=_among(columns, np.sqrt(of_columns + found.column_variances)),
-        total_stderr=float(_norm(found.whole[None, 1:])[0]),
-        dof=facts.dof,
+        row_stderr=np.sqrt(np.diag(covariance)),
+        column_stderr=np.sqrt(np.square(lines.sum(axis=0)).sum(axis=1) + of_columns),
+        total_stderr=float(np.sqrt(np.square(found.whole[1:]).sum())),
+        dof=dof,
         info=info,
         _frame=frame,
         _fragments=facts,
     )
 
 
-def _norm(lines: Floats) -> Floats:
-    return np.asarray(np.sqrt(np.square(lines).sum(axis=1)))
-
-
-def _among(players: Bools, found: Floats) -> Floats:
-    whole = np.zeros(players.size)
-    whole[players] = found
+def _among(found: Floats, *players: Bools) -> Floats:
+    """Numbers of the players, along the first axes; zeros for those that hold nothing."""
+    whole = np.zeros([one.size for one in players] + [*found.shape[len(players) :]])
+    whole[np.ix_(*players)] = found
     return whole
 
 
-def _dof(found: Found) -> float:
-    """Degrees of freedom of both errors together (Satterthwaite 1946), of the worst contributor."""
-    lines = found.values[:, :, 1:].sum(axis=1)
-    of_rows, of_orders = np.square(lines).sum(axis=1), found.order_variances[:, -1]
-    both = of_rows + of_orders
-    spread = of_rows**2 / max(lines.shape[1] - 1, 1) + of_orders**2 / found.order_dof
+def _dof(of_rows: Floats, of_orders: Floats, order_dof: float) -> float:
+    """Degrees of freedom of both errors together (Satterthwaite 1946), of the worst contributor.
+
+    ``of_rows``: error lines of validation rows; ``of_orders``: variances of random orders.
+    """
+    squares = np.square(of_rows).sum(axis=1)
+    spread = squares**2 / max(of_rows.shape[1] - 1, 1) + of_orders**2 / order_dof
     known = spread > 0
-    return float((both[known] ** 2 / spread[known]).min()) if known.any() else np.inf
+    both = (squares + of_orders)[known]
+    return float((both**2 / spread[known]).min()) if known.any() else np.inf
+
+
+def _map(joined: Joined) -> dict[str, Any]:
+    """Who holds how much, and the different rows of the map."""
+    cells, once, twice = [], np.zeros_like(joined.held[0]), np.zeros_like(joined.held[0])
+    for held in joined.held:
+        cells.append(joined.rows_of(held).sum(axis=1))
+        twice |= once & held
+        once |= held
+    union, overlap = (joined.rows_of(held).sum(axis=1) for held in (once, twice))
+    patterns, pattern_rows = _patterns(joined)
+    return {
+        "cells": np.array(cells), "union": union, "overlap": overlap,
+        "patterns": patterns, "pattern_rows": pattern_rows,
+    }  # fmt: skip
 
 
 def _patterns(joined: Joined) -> tuple[Bools, Ints]:

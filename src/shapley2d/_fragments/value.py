@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,7 +20,7 @@ from shapley2d._fragments.join import DISAGREE, join_pieces
 from shapley2d._fragments.method import method_word, read_method
 from shapley2d._fragments.owners import owned_pieces
 from shapley2d._fragments.pieces import label_piece, named_fragments, read_piece
-from shapley2d._fragments.result import make_facts, make_valuation
+from shapley2d._fragments.result import make_valuation
 from shapley2d._methods.identity import fingerprint_problem
 from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run
@@ -152,7 +151,6 @@ def value_fragments(
     [1000.0, 0.0]
     """
     asked = locals()
-    begin = time.perf_counter()
     run = Run.create(random_state, semivalue, n_jobs, progress, max_time, checkpoint, cluster)
     check_choice(by, "by", BY)
     check_choice(disagree, "disagree", DISAGREE)
@@ -189,24 +187,23 @@ def value_fragments(
         },
     )  # fmt: skip
     baseline = float(np.mean([measure.baseline for _, measure, _ in folds]))
-    facts = make_facts(
-        joined, found, players, target=target, score=score, baseline=baseline, by=by,
-        n_valid=sum(split.valid.n_rows for split in splits), crossed=X_valid is None,
-        files=tuple(files), question=_question(asked, target, run),
-        seconds=time.perf_counter() - begin,
-    )  # fmt: skip
+    known = {
+        "target": target, "score": score, "baseline": baseline, "by": by,
+        "n_valid": sum(split.valid.n_rows for split in splits), "crossed": X_valid is None,
+        "files": tuple(files), "question": _question(asked, target, run),
+    }  # fmt: skip
     info = run.record(
         kind="fragments",
         players=("contributor", "column"),
         method=method_word(method),
         task=goal.task,
-        n_valid=facts.n_valid,
-        folds=len(splits) if facts.crossed else None,
+        n_valid=known["n_valid"],
+        folds=len(splits) if X_valid is None else None,
         n_trained=found.n_trained,
         score=SAYS[score],
         baseline_utility=baseline,
         about={
-            "how": facts.how,
+            "how": found.how,
             "meaning": "what it adds, on average over all orders in which contributors can join, "
             "to the score of the model",
             "total": f"the model's score less {baseline:.4g}, that of the labels alone",
@@ -217,7 +214,7 @@ def value_fragments(
     )
     given = fragments if owners is not None else next(iter(named_fragments(fragments).values()))
     return make_valuation(
-        joined, found, facts, (players, columns), info=info, frame=frame_kind(given)
+        joined, found, players, columns, known=known, info=info, frame=frame_kind(given)
     )
 
 

@@ -13,7 +13,7 @@ from shapley2d._fragments.best_sets import read_costs
 from shapley2d._fragments.payments import UNTRUSTED, units_of
 from shapley2d._fragments.signature import sign
 from shapley2d._tables.convert import as_table
-from shapley2d._valuation.wording.units import Unit
+from shapley2d._valuation.wording.units import Unit, points_of
 from shapley2d._version import __version__
 from shapley2d.cli.console import (
     ResultConsole,
@@ -37,17 +37,11 @@ from shapley2d.cli.writing.outputs import (
 from shapley2d.cli.writing.summary import print_files, print_json
 from shapley2d.exceptions import InputError
 
-_SCORES = {
-    "probability": "mean probability of the right label",
-    "r2": "R squared",
-    "roc_auc": "AUC",
-    "neg_log_loss": "mean log of the right label's probability",
-}
 _QUESTION = ("labels", "owners", "on", "by", "disagree", "method", "task", "scoring", "cv")
 _RUN = ("random_state", "n_jobs", "checkpoint", "cluster")
 _FACTS = (
     *("target", "columns", "n_rows", "labels", "score", "baseline", "n_valid", "crossed", "by"),
-    *("how", "n_orders", "n_trained", "seconds"),
+    *("how", "n_orders", "n_trained"),
 )
 _SETS, _COLUMNS = 12, 8  # lines and columns of tables
 
@@ -104,7 +98,8 @@ def fragments(of: FragmentOptions, run: RunOptions) -> None:
         print_json(facts | {"settings": valuation.info, "files": written})
     else:
         console = ResultConsole()
-        _print_summary(facts, console)
+        score = valuation._fragments.score_words(valuation)
+        _print_summary(facts, score, points_of(valuation.info), console)
         print_files(files, console)
     stop_if_unwritten(failed)
     if undivided is not None:
@@ -156,23 +151,17 @@ def _check(of: FragmentOptions) -> None:
 
 def _facts(valuation: Any, of: FragmentOptions, named: dict[str, str], paid: Any) -> dict[str, Any]:
     """What is printed, as one record for machines; contributors by worth."""
-    found, values, names = valuation._fragments, valuation.row_values, valuation.row_names.tolist()
-    half = valuation._interval_factor * valuation.row_stderr
+    found, info = valuation._fragments, valuation.info
     best = np.argsort(-valuation.column_values, kind="stable")
     order, through = [valuation.column_names[j] for j in best], valuation.values[:, best].tolist()
-    columns = {
-        "contributor": names,
-        "file": [named.get(name) for name in names],
-        "value": values.tolist(),
-        "low": (values - half).tolist(),
-        "high": (values + half).tolist(),
-        "amount": [line["amount"] for line in paid] if paid else [None] * len(names),
-        "alone": found.alone.tolist(),
-        "without": found.without.tolist(),
-        "cells": found.cells.sum(axis=1).tolist(),
-        "through": [dict(zip(order, line, strict=True)) for line in through],
-    }
-    each = [dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)]
+    each = [
+        one | {
+            "file": named.get(one["contributor"]),
+            "amount": paid[k]["amount"] if paid else None,
+            "through": dict(zip(order, through[k], strict=True)),
+        }
+        for k, one in enumerate(found.each(valuation))
+    ]  # fmt: skip
     every = found.n_rows * len(found.columns)
     return {
         "schema": "shapley2d fragments 1",
@@ -180,18 +169,18 @@ def _facts(valuation: Any, of: FragmentOptions, named: dict[str, str], paid: Any
         "valid": of.valid,
         "paid": of.pay and float(of.pay),
         **{name: getattr(found, name) for name in _FACTS},
+        "seconds": info["seconds"],
         "held": int(found.union.sum()) / every,
         "held_twice": int(found.overlap.sum()) / every,
-        "total": float(found.set_scores[found.sets.all(axis=1)][0]),
+        "total": float(found.set_scores[found.sets.sum(axis=1).argmax()]),
         "contributors": sorted(each, key=lambda one: -one["value"]),
-        "partial": bool(valuation.info.get("interrupted")),
+        "partial": bool(info.get("interrupted")),
     }
 
 
-def _print_summary(facts: dict[str, Any], console: ResultConsole) -> None:
-    unit = Unit() if facts["score"] == "neg_log_loss" else Unit(100.0, "points")
+def _print_summary(facts: dict[str, Any], score: str, unit: Unit, console: ResultConsole) -> None:
     each = facts["contributors"]
-    parts: list[Any] = [_headline(facts, unit), _contributors(each, unit)]
+    parts: list[Any] = [f"{_headline(facts)}\n{score}", _contributors(each, unit)]
     if facts["by"] == "column":
         parts.append(_by_column(each, unit))
     for part in [*parts, _label_words(facts), _best_sets(facts["best_sets"], unit), _how(facts)]:
@@ -200,25 +189,19 @@ def _print_summary(facts: dict[str, Any], console: ResultConsole) -> None:
         console.print()
 
 
-def _headline(facts: dict[str, Any], unit: Unit) -> str:
-    """The table and its holes; the score and what the contributors add."""
-    total, start = facts["total"], facts["baseline"]
-    full, labels = (
-        f"{100 * score:.1f} %" if unit.words else f"{score:.4g}" for score in (start + total, start)
-    )
+def _headline(facts: dict[str, Any]) -> str:
+    """The table and its holes."""
     size = f"{counted(facts['n_rows'], 'row')} x {counted(len(facts['columns']), 'column')}"
     return (
         f"{counted(len(facts['contributors']), 'contributor')}: {size}, predicting "
         f"{facts['target']!r}. {100 * facts['held']:.0f} % of the entries are held, "
-        f"{100 * facts['held_twice']:.0f} % by two or more.\n"
-        f"Score {full} ({_SCORES.get(facts['score'], facts['score'])}); the labels alone give "
-        f"{labels}. The contributors add {unit.text(total)}."
+        f"{100 * facts['held_twice']:.0f} % by two or more."
     )
 
 
 def _contributors(each: list[dict[str, Any]], unit: Unit) -> Table:
     values = [one["value"] for one in each]
-    half = unit.spreads([one["high"] - one["value"] for one in each], values)
+    half = unit.spreads([one["half"] for one in each], values)
     columns: dict[str, list[Any]] = {
         "contributor": [shown(one["contributor"]) for one in each],
         unit.words or "value": unit.numbers(values, signed=True),

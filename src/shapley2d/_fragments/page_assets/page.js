@@ -29,11 +29,9 @@ function trySets() {
   const box = byId("try");
   if (!box) return;
   const record = JSON.parse(byId("sets").textContent);
-  const scores = new DataView(fromBase64(record.scores).buffer);
-  const halves = fromBase64(record.halves);
+  const { scores, halves } = record;
   const inputs = [...box.querySelectorAll("input")];
   const all = 2 ** inputs.length - 1;
-  const score = (set) => scores.getInt16(2 * set, true) * record.scores_step;
   const text = (value) => {
     const fixed = value.toFixed(record.decimals);
     return (Number(fixed) === 0 ? fixed.replace("-", "") : fixed).replace("-", "−");
@@ -42,10 +40,10 @@ function trySets() {
     const members = inputs.flatMap((one, rank) => (one.checked ? [rank] : []));
     const set = members.reduce((sum, rank) => sum + 2 ** rank, 0);
     const points = record.unit ? ` ${record.unit}` : "";
-    const lost = `${text(score(all) - score(set))} ± ${text(halves[set] * record.halves_step)}`;
+    const lost = `${text(scores[all] - scores[set])} ± ${text(halves[set])}`;
     const cost = members.reduce((sum, rank) => sum + (record.costs[rank] ?? 0), 0);
     box.querySelector("output").textContent =
-      `${members.length} ${members.length === 1 ? "member" : "members"}: ${text(score(set))}${points}` +
+      `${members.length} ${members.length === 1 ? "member" : "members"}: ${text(scores[set])}${points}` +
       (set === all ? "" : `; ${lost} lost without the rest`) +
       (record.costs.length ? `; cost ${cost.toLocaleString("en")}` : "");
   };
