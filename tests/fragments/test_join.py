@@ -113,7 +113,7 @@ BAD = {
     "class": (FRAGMENTS, {"method": KNN}, r"method is the class KNN: make one, KNN\(\)"),
     "forest": (FRAGMENTS, {"method": Forest()}, "values cells: of contributors use method='boosting', or Exact or MonteCarlo with a model"),
     "options of cells": (FRAGMENTS, {"method": MonteCarlo("tree", truncation=0.1)}, "has options of cells: of contributors only the model, tolerance and max_permutations count"),
-    "few orders": (FRAGMENTS, {"method": MonteCarlo("tree", max_permutations=2)}, "max_permutations=2 is too few for intervals: allow at least 10"),
+    "few orders": (FRAGMENTS, {"method": MonteCarlo("tree", max_permutations=2)}, "max_permutations=2 is too few for intervals: allow at least 8"),
     "many sets": (dict.fromkeys(range(25), BANK), {"y": Y[BANK.index], "method": Exact("gaussian_nb")}, "takes all sets of 25 contributors, which are too many: use MonteCarlo, which samples orders"),
     "unknown kind": (FRAGMENTS, {"kinds": {"agee": "text"}}, "there is no column 'agee' .*did you mean 'age'"),
     "no time": (FRAGMENTS, {"max_time": 1e-9}, "max_time=1e-09 is too short: a first result takes about .*; allow more time, or ask for less"),

@@ -74,6 +74,7 @@ class Draws(ABC):
     ``ordered``: whether draws are random orders.
     ``by_column``: whether the values of a draw lie column by column in memory.
     ``lines``: error lines of validation rows.
+    ``judged``: whether errors of ``"cells"`` or of ``"rows"`` say when there are enough draws.
     ``ends`` (2, n, m + 1) or (2, n, m + 1, 1 + lines): what the first and the last place of an
         order are worth to every player, where that is known, weighted as a step is.
     ``unit``: what a draw is, in words.
@@ -93,6 +94,7 @@ class Draws(ABC):
     ordered: bool = False
     by_column: bool = False
     lines: int = 0
+    judged: str = "cells"
     ends: Floats | None = None
     unit: str = "draw"
     limit: str = ""

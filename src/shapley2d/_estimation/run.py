@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._estimation.total import Lines
 
+_SMALL = 0.66  # an error beside another one: together a fifth longer than the other
+
 _NOTE_BYTES = 2**28  # of a checkpoint, at most, for what draws have noted
 
 Stop = Literal["", "interrupted", "time_up"]
@@ -105,7 +107,7 @@ def _facts(total: Total, rounds: _Rounds, stop: Stop) -> dict[str, Any]:
         rounds.history.append((count, total.ratio()))
     ratio, enough = rounds.history[-1][1], count >= min(draws.first, draws.count)
     facts: dict[str, Any] = {
-        "converged": bool(enough and ratio <= rounds.tolerance),
+        "converged": bool(enough and ratio <= rounds.wanted),
         "interrupted": stop == "interrupted",
         "ratio": ratio,
     }
@@ -139,6 +141,7 @@ class _Rounds:
     level: int = 0
 
     def __post_init__(self) -> None:
+        self.wanted = self.tolerance
         self.end = self.draws.least if self.draws.exact else min(self.draws.first, self.draws.count)
         known = self.draws.exact or self.tolerance == 0 or self.draws.whole_passes
         self.needed = float(self.end if self.tolerance or self.draws.exact else math.inf)
@@ -164,11 +167,15 @@ class _Rounds:
     def look(self, total: Total) -> float:
         """The error by now; says how many draws are needed, or which larger ones cost less."""
         draws, count, ratio = self.draws, total.count, total.ratio()
-        enough = ratio <= self.tolerance or draws.exact
+        if (
+            self.tolerance and draws.lines
+        ):  # by more draws errors would be less than a fifth shorter
+            self.wanted = max(self.tolerance, _SMALL * total.by_validation())
+        enough = ratio <= self.wanted or draws.exact
         self.level, cost = (0, 0.0) if enough else draws.better(count, ratio, self.tolerance)
         # errors shrink with the root of the number of draws; where none differs, with the number
         power = 1 if total.same else 2
-        share = min(ratio / self.tolerance, 1e100) if self.tolerance else math.inf
+        share = min(ratio / self.wanted, 1e100) if self.wanted else math.inf
         needed = float(count) if enough else count * share**power
         self.cost = cost
         if draws.whole_passes:  # in the first pass errors are those of rows that are to come

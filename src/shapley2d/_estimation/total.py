@@ -275,11 +275,10 @@ class Total:
 
         Of the folds that the rows are in, the one that has the fewest.
         """
-        folds: dict[int, list[tuple[float, float]]] = {}
-        for k, stratum in enumerate(self._strata):
-            one, factors, (seen, count, _, fourth) = (
-                self._parts[k][part], self._factors(k), self._seen[k].tolist(),
-            )  # fmt: skip
+        folds: dict[int, list[tuple[float, float]]] = {id(self.draws): []}
+        for k, stratum in enumerate(self._strata if not self.draws.exact else []):
+            one, factors = self._parts[k][part], self._factors(k)
+            seen, count, _, fourth = self._seen[k].tolist()
             # of few rows that are left the error is no nearer to normal than a sum of so few
             unused = 1.0 if math.isinf(stratum.size) else 1 - seen % stratum.size / stratum.size
             within = self._parts[k]["cells"].within
@@ -295,7 +294,8 @@ class Total:
             if self.draws.lines:
                 lines = np.square(self.common(part)).sum(axis=0)
                 parts.append((float(lines.mean()), self.draws.lines - 1))
-            largest = max(variance for variance, _ in parts) or 1.0  # its square may be too large
+            # their squares may be too large
+            largest = max((variance for variance, _ in parts), default=0.0) or 1.0
             spread = sum((variance / largest) ** 2 / freedom for variance, freedom in parts)
             whole = sum(variance / largest for variance, _ in parts) ** 2
             found.append(whole / spread if spread > 0 else math.inf)
@@ -352,7 +352,15 @@ class Total:
             return float(1.0 - (1.0 - LEVEL) ** (1.0 / self.count))
         if not self._known:
             return math.inf
-        return convergence_ratio(self.mean(), np.sqrt(self.variance()), self.dof())
+        part = self.draws.judged
+        return convergence_ratio(self.mean(part), np.sqrt(self.variance(part)), self.dof(part))
+
+    def by_validation(self) -> float:
+        """The same by validation rows, which more draws do not make smaller."""
+        part = self.draws.judged
+        spread = float(np.ptp(self.mean(part)))
+        error = math.sqrt(float(np.square(self.common(part)).sum(axis=0).max(initial=0.0)))
+        return error / spread if spread > 0 else 0.0
 
     def estimate(self) -> Estimate:
         """The values by now, with their standard errors."""
@@ -401,11 +409,12 @@ class Total:
     def _arrays(self) -> Iterator[tuple[str, NDArray[Any]]]:
         yield "seen", self._seen
         for k, part in enumerate(self._parts):
-            yield f"{k} common", self._common[k]
+            if self.draws.lines:
+                yield f"{k} common", self._common[k]
             if self._usual:
                 yield f"{k} usual", self._usual[k]
             for name, one in part.items():
-                for field in ("total", "between", "within"):
+                for field in ("total",) if self.draws.exact else ("total", "between", "within"):
                     yield f"{k} {name} {field}", getattr(one, field)
 
     def restore(self, count: int, state: Mapping[str, NDArray[Any]]) -> None:

@@ -1,4 +1,4 @@
-"""The run: which draws value a game of contributors, added up until they are precise enough."""
+"""The run: all sets of contributors, or random orders, with the scores of sets on the way."""
 
 from __future__ import annotations
 
@@ -8,23 +8,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from shapley2d._base.in_threads import map_in_threads
-from shapley2d._base.progress import now, reporting
-from shapley2d._base.warnings import warn
+from shapley2d._base.progress import now
 from shapley2d._base.words import counted
-from shapley2d._estimation.old_total import LEAST_ERROR, Total
-from shapley2d._estimation.old_workers import ordered_results
-from shapley2d._estimation.rounds import add_rounds
-from shapley2d._estimation.set_draws import AllSets, Orders, scored_sets
-from shapley2d._methods.identity import checkpoint_of
-from shapley2d._theory.semivalues import size_probabilities
-from shapley2d.exceptions import InputError, PrecisionWarning, Setting
+from shapley2d._estimation.run import run_draws
+from shapley2d._estimation.total import Lines
+from shapley2d._methods.solve import checkpoint_of
+from shapley2d._models.game_draws import AllSets, Orders
+from shapley2d._theory.axes import nested, step_weights
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from shapley2d._base.arrays import Bools, Floats
+    from shapley2d._estimation.estimate import Estimate
     from shapley2d._fragments.game import FragmentGame
-    from shapley2d._fragments.method import Design
+    from shapley2d._fragments.method import Judging
     from shapley2d._methods.run import Run
+    from shapley2d._tables.problem import Problem
 
 MOST_PLAYERS = 14
 """Contributors and columns together of which all sets are trained: 16,384 trainings."""
@@ -35,48 +34,105 @@ MOST_CONTRIBUTORS = 12
 MOST_FORCED = 20
 """The same where all sets are asked for: a million trainings."""
 
+FIRST_ORDERS = 40
+"""Orders before the errors are looked at: by 10 they are too small for some players in ten."""
+
 
 @dataclass(frozen=True)
 class Found:
-    """Values (contributors, groups of columns, 1 + lines), what orders leave open, and sets."""
+    """Values of contributors, what other orders would change, and the sets that were scored.
 
-    values: Floats
-    order_variances: Floats  # (n, m + 1): of cells, and of row sums
-    column_variances: Floats
-    order_dof: float
+    ``covariance`` (n, n): of the contributors' values.
+    ``scores`` (sets, 3): of a set its score, the standard error, and that of what it loses.
+    """
+
+    estimate: Estimate
+    covariance: Floats
     sets: Bools
-    scores: Floats  # of sets: score, its standard error, that of what they lose
-    whole: Floats
-    alone: Floats  # (n, 1 + lines)
-    without: Floats
+    scores: Floats
     how: str
     n_orders: int
     n_trained: int
-    info: dict[str, Any]
+
+
+class ScoredSets(AllSets):
+    """All sets, each with its score."""
+
+    def notes(self, k: int, rows: Bools, worth: Floats) -> dict[str, Any]:
+        return scored_sets(self.games[k], rows, worth)
+
+
+class ScoredOrders(Orders):
+    """Random orders, with the scores of the sets along them.
+
+    What the first and the last contributor of an order add is known of everybody.
+    """
+
+    judged = "rows"
+
+    def __init__(self, game: FragmentGame, run: Run, most: int) -> None:
+        asked = ([game], [slice(None)], game.n_rows, run.semivalues)
+        super().__init__(*asked, seed=run.seed, most=most)
+        self.first = min(FIRST_ORDERS, self.count)
+        n, m = self.shape
+        if m == 1 and n > 2:
+            alone, without = (_scores(game, masks) for masks in _one_and_all_but_one(n))
+            steps = step_weights(n, run.semivalues[0])
+            whole = _scores(game, np.ones((1, n), dtype=bool))
+            ends = np.stack([steps[0] * alone, steps[-1] * (whole - without)])
+            self.ends = np.stack([ends, np.zeros_like(ends)], axis=2)
+
+    def notes(self, k: int, rows: Bools, worth: Floats) -> dict[str, Any]:
+        return scored_sets(self.games[k], rows, worth)
 
 
 def estimate_game(
-    game: FragmentGame,
-    run: Run,
-    design: Design,
-    *,
-    tolerance: float,
-    most: int,
-    compiled: bool,
-    identity: dict[str, Any],
+    game: FragmentGame, run: Run, judging: Judging, problem: Problem | None = None, **known: Any
 ) -> Found:
     """Value the players of a game, by all sets where these are few and else by random orders.
 
-    ``compiled``: whether draws are, and run in threads; otherwise in processes.
+    ``problem``, ``known``: what identifies the game in a checkpoint.
     """
     n, m = game.n_rows, game.n_columns
-    players, semivalues = n + (m if m > 1 else 0), run.semivalues
-    threads = int(effective_n_jobs(-1 if compiled and run.n_jobs is None else run.n_jobs))
-    everybody, all_columns = np.ones(n, dtype=bool), np.ones(m, dtype=bool)
-    whole = game.utility(everybody, all_columns)
+    draws = _draws(game, run, judging)
+    how = "all sets" if draws.exact else "orders"
+    lines = Lines(sums=np.repeat(np.eye(n)[:, :, None], m, axis=2))
+    estimate, total = run_draws(
+        draws,
+        lines,
+        tolerance=judging.tolerance,
+        title="valuing contributors",
+        n_jobs=run.n_jobs,
+        cluster=run.cluster,
+        progress=run.progress,
+        limit=run.limit,
+        checkpoint=checkpoint_of(judging, draws, run, problem, how=how, **known),
+    )
+    sets, scores = total.notes_of("sets").astype(bool), total.notes_of("scores")
+    if not draws.exact:
+        run.warn_of_precision(estimate, judging.tolerance, draws.limit, judging.max_permutations)
+        more = _more_sets(game, estimate.values.sum(axis=1))
+        sets = np.concatenate([sets, more["sets"]])
+        scores = np.concatenate([scores, more["scores"]])
+    _, first_seen = np.unique(np.packbits(sets, axis=1), axis=0, return_index=True)
+    kept = np.sort(first_seen[sets[first_seen].any(axis=1)])
+    here = game.compiled and run.cluster is None
+    return Found(
+        estimate, total.covariance(),
+        sets[kept], scores[kept], how, 0 if draws.exact else total.count,
+        game.n_trained if here else len(kept) * (2**m - 1 if draws.exact else m),
+    )  # fmt: skip
+
+
+def _draws(game: FragmentGame, run: Run, judging: Judging) -> ScoredSets | ScoredOrders:
+    """All sets or orders, as asked, or as there is time; a limit that is too short is refused."""
+    n, m = game.n_rows, game.n_columns
+    players, design = n + (m if m > 1 else 0), judging.design
+    workers = int(effective_n_jobs(-1 if game.compiled and run.n_jobs is None else run.n_jobs))
+    _scores(game, np.ones((1, n), dtype=bool))
     begin = now()  # the first training loads compiled code
-    game.utility(np.arange(n) > 0, all_columns)
-    each_s = (now() - begin) / threads
+    _scores(game, np.arange(n)[None] > 0)
+    each_s = (now() - begin) / workers
     # a run with a checkpoint goes on where the time is up, so no call of it has to fit
     limit = run.limit if run.checkpoint is None else None
     if design == "auto":
@@ -89,78 +145,36 @@ def estimate_game(
             f"{f' and {m} columns' if m > 1 else ''}, which are too many: "
             "use MonteCarlo, which samples orders",
         )  # fmt: skip
-    if limit is not None:
-        needed_s = each_s * (2**players if design == "all sets" else LEAST_ERROR * n * m)
-        if needed_s > limit.at_latest().left():
-            raise limit.refuse(needed_s)
-    ends = None
     if design == "all sets":
-        draws: Any = AllSets(game, semivalues)
-        total = Total((n, m, whole.size), draws.count, orders=False)
+        draws: Any = ScoredSets([game], [slice(None)], n, run.semivalues)
+        needed_s = each_s * 2**players
     else:
-        draws = Orders(game, semivalues, run.seed)
-        if m == 1 and n > 2:
-            first, last = (n * size_probabilities(semivalues[0], n)[k] for k in (0, -1))
-            ends = np.stack([first * _alone(game), last * (whole - _without(game))])[:, :, None]
-        total = Total((n, m, whole.size), most, orders=True, ends=ends, tolerance=tolerance)
-    checkpoint = None
-    if run.checkpoint is not None:
-        asked = {"design": design, "tolerance": tolerance} if design == "orders" else {}
-        checkpoint = checkpoint_of(
-            run, identity | asked, method="fragments", unit="draws",
-            max_bytes=64 * total.sum.size + 10**8,
-        )  # fmt: skip
-        checkpoint.load(total.restore)
-    resumed = total.count
-    here = compiled and run.cluster is None
-    if here:
-        latest = None if run.limit is None else run.limit.at_latest()
-        results = map_in_threads(draws, range(resumed, total.most), threads, limit=latest)
-    else:
-        results = ordered_results(
-            draws, resumed, total.most, n_jobs=run.n_jobs, cluster=run.cluster
-        )
-    with reporting(run.progress, "valuing contributors") as report:
-        stop = add_rounds(results, total, report=report, limit=run.limit, checkpoint=checkpoint)
-    values = total.values(whole if semivalues == ("shapley", "shapley") else None)
-    sets, scores = np.concatenate(total.sets), np.concatenate(total.scores)
-    if design == "orders":
-        more = _more_sets(game, values[:, :, 0].sum(axis=1))
-        sets, scores = np.concatenate([sets, more[0]]), np.concatenate([scores, more[1]])
-    _, first_seen = np.unique(np.packbits(sets, axis=1), axis=0, return_index=True)
-    kept = np.sort(first_seen[sets[first_seen].any(axis=1)])
-    alone, without = _alone(game), _without(game)
-    info = {"stopped": stop, "interrupted": stop == "interrupted", "time_up": stop == "time_up"}
-    found = Found(
-        values, total.variances(), total.column_variances(), total.dof, sets[kept], scores[kept],
-        whole, alone, without, design, total.count if design == "orders" else 0,
-        game.n_trained if here else len(kept) * (2**m - 1 if design == "all sets" else m),
-        {**({"resumed_at": resumed} if resumed else {}), **info},
-    )  # fmt: skip
-    if stop == "interrupted":
-        warn(
-            PrecisionWarning(
-                f"interrupted after {counted(total.count, 'random order')}: intervals are wider "
-                "than asked"
-            )
-        )
-    return found
+        draws = ScoredOrders(game, run, judging.max_permutations)
+        needed_s = each_s * draws.least * n * m
+    if limit is not None and needed_s > limit.at_latest().left():
+        raise limit.refuse(needed_s)
+    return draws
 
 
-def _alone(game: FragmentGame) -> Floats:
-    every = np.ones(game.n_columns, dtype=bool)
-    return np.stack([game.utility(mask, every) for mask in np.eye(game.n_rows, dtype=bool)])
+def scored_sets(game: Any, sets: Bools, worth: Floats) -> dict[str, Any]:
+    """Sets of contributors under all columns: scores, their errors, and those of what they lose."""
+    whole = _scores(game, np.ones((1, game.n_rows), dtype=bool))
+    own, lost = ((one[:, 1:] ** 2).sum(axis=1) for one in (worth, whole - worth))
+    return {"sets": sets, "scores": np.stack([worth[:, 0], np.sqrt(own), np.sqrt(lost)], axis=1)}
 
 
-def _without(game: FragmentGame) -> Floats:
-    every = np.ones(game.n_columns, dtype=bool)
-    return np.stack([game.utility(mask, every) for mask in ~np.eye(game.n_rows, dtype=bool)])
+def _scores(game: Any, sets: Bools) -> Floats:
+    """Scores of sets under all columns, with their error lines."""
+    return np.asarray(game.utilities(sets, np.ones((1, game.n_columns), dtype=bool))[:, 0])
 
 
-def _more_sets(game: FragmentGame, values: Floats) -> tuple[Bools, Floats]:
+def _one_and_all_but_one(n: int) -> tuple[Bools, Bools]:
+    one = np.eye(n, dtype=bool)
+    return one, ~one
+
+
+def _more_sets(game: FragmentGame, values: Floats) -> dict[str, Any]:
     """Each alone, all but one, and the most valuable of every number: whom one would sign."""
-    n, every = game.n_rows, np.ones(game.n_columns, dtype=bool)
-    rank = np.argsort(np.argsort(-values, kind="stable"))
-    nested = rank < np.arange(1, n + 1)[:, None]
-    sets = np.concatenate([np.eye(n, dtype=bool), ~np.eye(n, dtype=bool), nested])
-    return scored_sets(game, sets, np.stack([game.utility(mask, every) for mask in sets]))
+    best = nested(np.argsort(-values, kind="stable"))[1:]
+    sets = np.concatenate([*_one_and_all_but_one(game.n_rows), best])
+    return scored_sets(game, sets, _scores(game, sets))

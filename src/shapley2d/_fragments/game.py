@@ -36,11 +36,18 @@ class FragmentGame:
 
     ``folds``: a judge, its score and the rows that it may train on (None for all), whose mean is h.
     ``groups``: the group of every column; with ``by="contributor"`` all columns are one.
+    ``compiled``: whether judges are, so that threads can share them.
     """
 
     def __init__(
-        self, joined: Joined, folds: Sequence[tuple[Judge, Score, Ints | None]], groups: Ints
+        self,
+        joined: Joined,
+        folds: Sequence[tuple[Judge, Score, Ints | None]],
+        groups: Ints,
+        *,
+        compiled: bool = False,
     ) -> None:
+        self.compiled = compiled
         self._held, self._labelled = joined.held, joined.labelled
         self._folds, self._groups, self._n_rows = folds, groups, len(joined.ids)
         self._seen: dict[bytes, tuple[float, NDArray[np.float32]]] = {}
@@ -51,8 +58,12 @@ class FragmentGame:
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_seen": {}}
 
-    def utility(self, contributors: Bools, columns: Bools) -> Floats:
-        """H and its error lines. Equal unions of cells are trained on once."""
+    def utilities(self, rows: Bools, columns: Bools) -> Floats:
+        """H and its error lines, for sets of contributors under sets of groups of columns."""
+        return np.array([[self._utility(mine, some) for some in columns] for mine in rows])
+
+    def _utility(self, contributors: Bools, columns: Bools) -> Floats:
+        """Equal unions of cells are trained on once."""
         chosen = columns[self._groups]
         if not contributors.any() or not chosen.any():
             return np.zeros(1 + self.n_lines)

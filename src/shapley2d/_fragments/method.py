@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 from shapley2d._base.checks import check_choice
-from shapley2d._estimation.old_total import LEAST_ERROR
 from shapley2d._knn.method import KNN
 from shapley2d._methods.method import Method
 from shapley2d._models.by_name import MODELS
 from shapley2d._models.exact import Exact
+from shapley2d._models.game_draws import LEAST_ORDERS
 from shapley2d._models.judges import TAKE_MISSING
 from shapley2d._models.monte_carlo import MonteCarlo
 from shapley2d.exceptions import InputError, Setting
 
-Design = Literal["auto", "all sets", "orders"]
+
+@dataclass(frozen=True)
+class Judging:
+    """Which model judges, whether by all sets or orders, and how precisely."""
+
+    name: ClassVar[str] = "fragments"
+
+    model: Any
+    design: Literal["auto", "all sets", "orders"] = "auto"
+    tolerance: float = MonteCarlo.tolerance
+    max_permutations: int = MonteCarlo.max_permutations
 
 
-def read_method(method: Any) -> tuple[Any, Design, float, int]:
-    """The model that judges, whether by all sets or orders, the tolerance, and orders at most."""
-    sampled = MonteCarlo()
+def read_method(method: Any) -> Judging:
+    """How the option ``method`` has contributors judged."""
     if isinstance(method, str):
         if method in ("exact", "mc"):
-            method = Exact() if method == "exact" else sampled
+            method = Exact() if method == "exact" else MonteCarlo()
         elif method not in MODELS:
             check_choice(method, "method", (*TAKE_MISSING, "exact", "mc"))
     if isinstance(method, type):
@@ -30,7 +40,7 @@ def read_method(method: Any) -> tuple[Any, Design, float, int]:
             Setting("method"), f" is the class {method.__name__}: make one, {method.__name__}()"
         )
     if not isinstance(method, Method) or isinstance(method, KNN):
-        return method, "auto", sampled.tolerance, sampled.max_permutations
+        return Judging(method)
     if not isinstance(method, (Exact, MonteCarlo)):
         raise InputError(
             Setting("method", method), " values cells: of contributors use ",
@@ -41,14 +51,14 @@ def read_method(method: Any) -> tuple[Any, Design, float, int]:
             Setting("method", method), " has options of cells: of contributors only the model, ",
             "tolerance and max_permutations count",
         )  # fmt: skip
-    if isinstance(method, MonteCarlo) and method.max_permutations < LEAST_ERROR:
+    if isinstance(method, MonteCarlo) and method.max_permutations < LEAST_ORDERS:
         raise InputError(
             Setting("max_permutations", method.max_permutations), " is too few for intervals: "
-            f"allow at least {LEAST_ERROR}",
+            f"allow at least {LEAST_ORDERS}",
         )  # fmt: skip
     if isinstance(method, Exact):
-        return method.model, "all sets", 0.0, 1
-    return method.model, "orders", method.tolerance, method.max_permutations
+        return Judging(method.model, "all sets", 0.0, 1)
+    return Judging(method.model, "orders", method.tolerance, method.max_permutations)
 
 
 def method_word(method: Any) -> str:

@@ -33,13 +33,9 @@ def make_valuation(
     ``players`` and ``groups``: which contributors and which groups of columns were valued;
     ``known``: what else a valuation keeps of its contributors.
     """
-    values = _among(found.values, players, groups)
-    of_orders = _among(found.order_variances, players, np.append(groups, True))
-    of_columns = _among(found.column_variances, groups)
-    lines = values[:, :, 1:]
-    of_rows = lines.sum(axis=1)
-    covariance = of_rows @ of_rows.T + np.diag(of_orders[:, -1])
-    dof = _dof(of_rows, of_orders[:, -1], found.order_dof)
+    estimate = found.estimate
+    values = _among(estimate.values, players, groups)
+    covariance = _among(found.covariance, players, players)
     holders = [] if joined.labelled is None else joined.labelled.any(axis=1)
     facts = Fragments(
         columns=joined.table.column_names,
@@ -57,14 +53,14 @@ def make_valuation(
         **known,
     )
     return Valuation(
-        values=values[:, :, 0],
-        stderr=np.sqrt(np.square(lines).sum(axis=2) + of_orders[:, :-1]),
+        values=values,
+        stderr=_among(estimate.stderr, players, groups),
         row_names=np.array(joined.names, dtype=object),
         column_names=facts.columns if facts.by == "column" else ["all columns"],
-        row_stderr=np.sqrt(np.diag(covariance)),
-        column_stderr=np.sqrt(np.square(lines.sum(axis=0)).sum(axis=1) + of_columns),
-        total_stderr=float(np.sqrt(np.square(found.whole[1:]).sum())),
-        dof=dof,
+        row_stderr=_among(estimate.row_stderr, players),
+        column_stderr=_among(estimate.column_stderr, groups),
+        total_stderr=estimate.total_stderr,
+        dof=estimate.dof,
         info=info,
         _frame=frame,
         _fragments=facts,
@@ -76,18 +72,6 @@ def _among(found: Floats, *players: Bools) -> Floats:
     whole = np.zeros([one.size for one in players] + [*found.shape[len(players) :]])
     whole[np.ix_(*players)] = found
     return whole
-
-
-def _dof(of_rows: Floats, of_orders: Floats, order_dof: float) -> float:
-    """Degrees of freedom of both errors together (Satterthwaite 1946), of the worst contributor.
-
-    ``of_rows``: error lines of validation rows; ``of_orders``: variances of random orders.
-    """
-    squares = np.square(of_rows).sum(axis=1)
-    spread = squares**2 / max(of_rows.shape[1] - 1, 1) + of_orders**2 / order_dof
-    known = spread > 0
-    both = (squares + of_orders)[known]
-    return float((both**2 / spread[known]).min()) if known.any() else np.inf
 
 
 def _map(joined: Joined) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from shapley2d._base.checks import check_choice
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._base.warnings import warn_input
 from shapley2d._base.words import did_you_mean
-from shapley2d._estimation.fingerprint import describe, hash_parts
+from shapley2d._estimation.fingerprint import hash_parts
 from shapley2d._fragments.estimate import estimate_game
 from shapley2d._fragments.facts import FileDigest
 from shapley2d._fragments.game import FragmentGame
@@ -21,7 +21,6 @@ from shapley2d._fragments.method import method_word, read_method
 from shapley2d._fragments.owners import owned_pieces
 from shapley2d._fragments.pieces import label_piece, named_fragments, read_piece
 from shapley2d._fragments.result import make_valuation
-from shapley2d._methods.identity import fingerprint_problem
 from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run
 from shapley2d._models.judges import make_judge
@@ -155,7 +154,7 @@ def value_fragments(
     check_choice(by, "by", BY)
     check_choice(disagree, "disagree", DISAGREE)
     check_cv(FOLDS if cv is None else cv)
-    model, design, tolerance, most = read_method(method)
+    judging = read_method(method)
     target, pieces, files = _read(fragments, y, labels, on, owners, kinds)
     joined = join_pieces(pieces, target, disagree)
     goal = as_target(np.array(joined.labels, dtype=object), joined.table, task)
@@ -163,7 +162,7 @@ def value_fragments(
     score = score_name(scoring, goal.task)
     folds = [
         (
-            make_judge(model, split, run.seed),
+            make_judge(judging.model, split, run.seed),
             Score.of(score, split),
             None if X_valid is not None else split.rows,
         )
@@ -175,17 +174,11 @@ def value_fragments(
     groups = np.arange(size) if by == "column" else np.zeros(size, dtype=np.intp)
     players, columns = joined.players(groups)
     place = np.maximum(np.cumsum(columns) - 1, 0)
-    game = FragmentGame(joined.take(players), folds, place[groups])
-    found = estimate_game(
-        game, run.advising(), design, tolerance=tolerance, most=most,
-        compiled=isinstance(model, str) and model == "boosting",
-        identity={} if run.checkpoint is None else {
-            **fingerprint_problem(Problem(joined.table, goal, splits, None, score)),
-            "who holds what": hash_parts([joined.held.tobytes(), *joined.label_bytes]),
-            "model": describe(model),
-            "by": by,
-        },
-    )  # fmt: skip
+    compiled = isinstance(judging.model, str) and judging.model == "boosting"
+    game = FragmentGame(joined.take(players), folds, place[groups], compiled=compiled)
+    known = {"who holds what": hash_parts([joined.held.tobytes(), *joined.label_bytes]), "by": by}
+    problem = Problem(joined.table, goal, splits, None, score)
+    found = estimate_game(game, run.advising(), judging, problem, **known)
     baseline = float(np.mean([measure.baseline for _, measure, _ in folds]))
     known = {
         "target": target, "score": score, "baseline": baseline, "by": by,
@@ -210,7 +203,7 @@ def value_fragments(
             "caution": "",
         },
         call=repeat_call(value_fragments, asked | {"random_state": run.seed}),
-        **found.info,
+        **found.estimate.info,
     )
     given = fragments if owners is not None else next(iter(named_fragments(fragments).values()))
     return make_valuation(

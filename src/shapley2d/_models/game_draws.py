@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from shapley2d._theory.semivalues import Semivalue
 
 _BLOCKS = 200  # of a game: enough for progress, checkpoints and many workers
+LEAST_ORDERS = 8
+"""Orders before there is an answer: errors by fewer mean little."""
+
 _LEAST, _MOST = 16, 2**20  # utilities of a block: fewer are not worth handing to a worker
 
 
@@ -124,8 +127,8 @@ class Orders(GameDraws):
 
     @property
     def least(self) -> int:
-        """Eight orders: errors by fewer mean little."""
-        return min(8 * len(self.games), self.count)
+        """Eight orders of every fold."""
+        return min(LEAST_ORDERS * len(self.games), self.count)
 
     def __call__(self, number: int) -> Draw:
         k, _ = self._placed(number)
