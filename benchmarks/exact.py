@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-from shapley2d._theory.designs import AllSubsets, combine_axes
+from shapley2d._theory.axes import set_weights, subsets
 from shapley2d._theory.semivalues import marginal_weights
 
 
@@ -43,7 +43,8 @@ def main() -> None:
     seconds = []
     for _ in range(5):
         start = time.perf_counter()
-        values = combine_axes(H, AllSubsets(10), AllSubsets(10))
+        weights = set_weights(subsets(10), "shapley")
+        values = weights.T @ (H @ weights)
         seconds.append(time.perf_counter() - start)
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.perf_counter()

@@ -34,8 +34,7 @@ from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._models.model_game import ModelGame
 from shapley2d._models.sweeps.models import SWEEPS
 from shapley2d._tables.problem import make_problem
-from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions
-from shapley2d._theory.designs import Permutation, combine_axes
+from shapley2d._theory.axes import nested
 from shapley2d_paper.baselines.tree import TreeGame
 from shapley2d_paper.harness.records import Records
 from shapley2d_paper.runtime.experiment import EXPERIMENT as runtimes  # noqa: N811
@@ -69,9 +68,8 @@ def sweeps(points: int = 300) -> None:
         rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
         (split,) = make_problem(X, y, X_valid, y_valid).splits
         game = SWEEPS[name](split, baseline="zero")
-        nested = NestedCoalitions(rows), NestedCoalitions(columns)
-        grid = game.utilities(*nested)
-        sweep = min(seconds_of(game.utilities, *nested) for _ in range(3))
+        grid = game.grid(rows, columns)
+        sweep = min(seconds_of(game.grid, rows, columns) for _ in range(3))
         spent, apart = 0.0, 0.0
         sizes = rng.permutation(np.arange(20, 1001))[:points], rng.integers(1, 15, points)
         for a, b in zip(*sizes, strict=True):
@@ -95,13 +93,13 @@ def generic() -> None:
     X, y, X_valid, y_valid = table()
     (split,) = make_problem(X, y, X_valid, y_valid).splits
     rng = np.random.default_rng(0)
-    rows = NestedCoalitions(rng.permutation(len(X))).masks()[20::40]
-    columns = NestedCoalitions(rng.permutation(14))
+    rows = nested(rng.permutation(len(X)))[20::40]
+    columns = nested(rng.permutation(14))
     row_lists = [np.flatnonzero(mask) for mask in rows]
     for estimator in (GaussianNB(), DecisionTreeClassifier(random_state=0), LogisticRegression()):
 
         def bare():
-            for mask in columns.masks()[1:]:
+            for mask in columns[1:]:
                 members = np.flatnonzero(mask)
                 for chosen in row_lists:
                     fitted = clone(estimator).fit(X[np.ix_(chosen, members)], y[chosen])  # noqa: B023
@@ -109,7 +107,7 @@ def generic() -> None:
 
         game = ModelGame(estimator, split, baseline="zero")
         pairs = [
-            (seconds_of(bare), seconds_of(game.utilities, MaskCoalitions(rows), columns))
+            (seconds_of(bare), seconds_of(game.utilities, rows, columns))
             for _ in range(4)
         ]
         loop, package = (min(pair[k] for pair in pairs) for k in (0, 1))
@@ -224,6 +222,12 @@ def truncated(grid, limit):
     return grid, trained
 
 
+def values_of(grid, rows, columns):
+    """The values of the cells that one pair of orders gives them."""
+    gains = np.diff(np.diff(grid, axis=0), axis=1)
+    return gains[np.ix_(np.argsort(rows), np.argsort(columns))]
+
+
 def truncation(draws: int = 1000) -> None:
     print(
         f"\nTruncation, decision tree, 60 rows x 5 columns, 300 validation rows, the same {draws:,} permutations"
@@ -234,18 +238,16 @@ def truncation(draws: int = 1000) -> None:
     (split,) = make_problem(*table(n=60, m=5, n_valid=300)).splits
     game = TreeGame(split)
     rng = np.random.default_rng(0)
-    pairs = [
-        (Permutation(rng.permutation(60)), Permutation(rng.permutation(5))) for _ in range(draws)
-    ]
-    grids = [game.utilities(rows.coalitions, columns.coalitions) for rows, columns in pairs]
-    whole = np.array([combine_axes(grid, *pair) for grid, pair in zip(grids, pairs, strict=True)])
+    pairs = [(rng.permutation(60), rng.permutation(5)) for _ in range(draws)]
+    grids = [game.grid(*pair) for pair in pairs]
+    whole = np.array([values_of(grid, *pair) for grid, pair in zip(grids, pairs, strict=True)])
     spread = np.ptp(whole.mean(axis=0))
     error = whole.std(axis=0).mean() / np.sqrt(draws) / spread
     print(f"none    300 models per permutation, standard error of the values {error:.3f}")
     for limit in (0.0, 0.005, 0.01, 0.02, 0.05):
         cut = [truncated(grid, limit) for grid in grids]
         values = np.array(
-            [combine_axes(grid, *pair) for (grid, _), pair in zip(cut, pairs, strict=True)]
+            [values_of(grid, *pair) for (grid, _), pair in zip(cut, pairs, strict=True)]
         )
         off = values - whole
         noise = off.var(axis=0, ddof=1).mean() / draws

@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 import numpy as np
 
 from shapley2d import KNN, Estimate, Method, Option
-from shapley2d._theory.coalitions import MaskCoalitions
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,7 +30,7 @@ class LeaveOut(Method):
     def solve_games(self, games, rows, n_rows, run, known=None):
         values = np.zeros((n_rows, games[0].n_columns))
         for game, own in zip(games, rows, strict=True):
-            all_but_one = (1 - np.eye(n + 1, n) for n in (game.n_rows, game.n_columns))
-            h = game.utilities(*map(MaskCoalitions, all_but_one))
+            all_but_one = (np.eye(n + 1, n) == 0 for n in (game.n_rows, game.n_columns))
+            h = game.utilities(*all_but_one)
             values[own] += (h[-1, -1] - h[:-1, -1:] - h[-1:, :-1] + h[:-1, :-1]) / len(games)
         return Estimate.exact(values.clip(0 if self.signs == "plus" else None))

@@ -17,7 +17,7 @@ from shapley2d._estimation.old_draws import MeanDraws
 from shapley2d._methods.method import Method, Option
 from shapley2d._methods.score_facts import score_facts
 from shapley2d._tables.encoding import as_float32, encode_tables, near_one
-from shapley2d._theory.designs import Permutation
+from shapley2d._theory.axes import step_weights
 from shapley2d.exceptions import InputError, Setting
 from shapley2d_paper.baselines.checks import refuse_settings
 from shapley2d_paper.baselines.kernels.flat_tree import follow_cells
@@ -141,7 +141,7 @@ class FlatDraws:
 
     def __init__(self, game: FlatTree, semivalue: Semivalue, seed: int, part: int = 0) -> None:
         self._game = game
-        self._semivalue = semivalue
+        self._steps = step_weights(game.matters.size, semivalue)
         self._seed = seed
         self._part = part
 
@@ -151,8 +151,9 @@ class FlatDraws:
 
     def values(self, order: NDArray[np.intp]) -> NDArray[np.float64]:
         """The values that one order of the cells gives them."""
-        steps = Permutation(order, self._semivalue).combine(self._game.along(order))
-        return steps.reshape(self._game.n_rows, self._game.n_columns)
+        values = np.empty(order.size)
+        values[order] = np.diff(self._game.along(order)) * self._steps
+        return values.reshape(self._game.n_rows, self._game.n_columns)
 
 
 @dataclass(frozen=True, repr=False)

@@ -10,7 +10,6 @@ import numpy as np
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._methods.method import Method
 from shapley2d._methods.score_facts import score_facts
-from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d_paper.baselines.checks import refuse_semivalue, refuse_settings
 from shapley2d_paper.baselines.tree import tree_games
 
@@ -62,8 +61,6 @@ def leave_one_out(game: Game) -> NDArray[np.float64]:
     return np.asarray(without_row[:, :1] - without_row[:, 1:])
 
 
-def _all_but_one(n_players: int) -> MaskCoalitions:
+def _all_but_one(n_players: int) -> NDArray[np.bool_]:
     """All players, then all without player 0, all without player 1, and so on."""
-    return MaskCoalitions(
-        np.vstack([np.ones(n_players, dtype=bool), ~np.eye(n_players, dtype=bool)])
-    )
+    return np.vstack([np.ones(n_players, dtype=bool), ~np.eye(n_players, dtype=bool)])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shapley2d._models.sweeps.chains import sweep_utilities
+from shapley2d._models.sweeps.chains import SweepGame
 from shapley2d._models.sweeps.models import number_targets
 from shapley2d._models.sweeps.scoring import r_squared
 from shapley2d._models.wrapped import LabelGame
@@ -19,11 +19,10 @@ if TYPE_CHECKING:
 
     from shapley2d._models.sweeps.chains import Pair
     from shapley2d._tables.problem import Problem, Split
-    from shapley2d._theory.coalitions import Coalitions
     from shapley2d._theory.game import Game
 
 
-class TreeGame:
+class TreeGame(SweepGame):
     """Accuracy or R squared of a fully grown CART, with scikit-learn's defaults, on whole grids.
 
     Gini impurity for classes, squared error for numbers; splits halfway between neighbouring
@@ -48,11 +47,10 @@ class TreeGame:
 
     Examples
     --------
-    >>> from shapley2d._theory.coalitions import NestedCoalitions
     >>> from shapley2d._tables.problem import make_problem
     >>> X, y = [[0], [1], [8], [9]], [0, 0, 1, 1]
     >>> (split,) = make_problem(X, y, X, y).splits
-    >>> TreeGame(split).utilities(NestedCoalitions([0, 2, 1, 3]), NestedCoalitions([0]))[:, 1]
+    >>> TreeGame(split).grid(np.array([0, 2, 1, 3]), np.array([0]))[:, 1]
     array([0. , 0.5, 1. , 1. , 1. ])
     """
 
@@ -71,11 +69,7 @@ class TreeGame:
             self._ranks, self._sorted, np.arange(self.n_rows, dtype=np.int32)[None, :], axis=1
         )
 
-    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
-        """Matrix of utilities."""
-        return sweep_utilities(rows, columns, self._members, self._fill)
-
-    def _fill(self, pair: Pair) -> NDArray[np.float64]:
+    def _scores(self, pair: Pair) -> NDArray[np.float64]:
         _, sizes, _, ends = pair
         grid = np.empty((sizes.size, ends.size))
         presorted = (self._values, self._sorted, self._ranks)

@@ -19,7 +19,7 @@ from shapley2d._knn.processor import row_values
 from shapley2d._knn.utility_game import KnnGame
 from shapley2d._models.sweeps.models import SWEEPS
 from shapley2d._tables.problem import make_problem
-from shapley2d._theory.designs import AllSubsets, Permutation
+from shapley2d._theory.axes import nested, set_weights, subsets
 from shapley2d_paper.baselines.tree import TreeGame
 from shapley2d_paper.convergence.pair_ridge import RidgeFit, fit_ridge
 from shapley2d_paper.data.splits import split_table
@@ -51,8 +51,8 @@ def work(*, part: str, **settings: Any) -> list[Row]:
 def _columns(*, budgets: list[int], n_train: int, n_valid: int, seed: int) -> list[Row]:
     """Samplers of the column axis of a nearest-neighbour game with all column subsets known."""
     phi, n_columns = column_game(n_train, n_valid, seed)
-    everything = AllSubsets(n_columns)
-    exact = everything.combine(phi(everything.coalitions.masks())).T
+    everything = subsets(n_columns)
+    exact = phi(everything).T @ set_weights(everything, "shapley")
     facts = {"what": "columns", "game": "knn", "n_rows": n_train, "n_columns": n_columns}
     rows: list[Row] = []
     counts = [budget // n_columns for budget in budgets]
@@ -115,7 +115,7 @@ def column_game(
         n_jobs=1,
     )
     n_columns = parts.X.shape[1]
-    known = rows.values(AllSubsets(n_columns).coalitions.masks())
+    known = rows.values(subsets(n_columns))
     known[0] = 0.0  # no columns are worth nothing
     bits = 1 << np.arange(n_columns)
     return lambda coalitions: known[coalitions @ bits], n_columns
@@ -128,8 +128,9 @@ def column_draws(
 
     def draw(number: int) -> Floats:
         random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,)))
-        order = Permutation(random.permutation(n_columns))
-        return order.combine(phi(order.coalitions.masks())).T
+        order = random.permutation(n_columns)
+        steps = np.diff(phi(nested(order)), axis=0)
+        return np.asarray(steps[np.argsort(order)].T)
 
     return draw
 

@@ -12,7 +12,8 @@ from shapley2d import KNN, value_cells
 from shapley2d._models.model_game import ModelGame
 from shapley2d._models.sweeps.models import SWEEPS
 from shapley2d._tables.problem import make_problem
-from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions
+from shapley2d._theory.axes import nested
+from shapley2d._theory.game import nested_utilities
 from shapley2d_paper.baselines.tree import TreeGame
 from shapley2d_paper.baselines.tree_mc import TreeMC
 from shapley2d_paper.data.splits import split_table
@@ -74,18 +75,19 @@ def _permutation(parts: Parts, *, model: str, grid_rows: int, seed: int) -> Row:
     """One permutation of Monte Carlo on one core: all models of the grid, or evenly spaced rows."""
     game = _make_game(parts, model)
     rng = np.random.default_rng(seed)
-    rows, columns = (
-        NestedCoalitions(rng.permutation(game.n_rows)),
-        NestedCoalitions(rng.permutation(game.n_columns)),
-    )
-    game.utilities(rows.slice(0, 4), columns)  # load the compiled kernels
+    rows, columns = rng.permutation(game.n_rows), rng.permutation(game.n_columns)
+    few = np.isin(np.arange(game.n_rows), rows[:3])[None]
+    game.utilities(few, nested(columns))  # load the compiled kernels
     step = 1 if model == "gaussian_nb" else -(-game.n_rows // grid_rows)
-    chosen = rows if step == 1 else MaskCoalitions(rows.masks()[1 + step // 2 :: step])
-    n_timed = game.n_rows if step == 1 else len(chosen)
+    chosen = None if step == 1 else nested(rows)[1 + step // 2 :: step]
+    n_timed = game.n_rows if chosen is None else len(chosen)
     timings: list[float] = []
     while not timings or (len(timings) < _MAX_TIMINGS and sum(timings) < _ENOUGH_S):
         started = time.perf_counter()
-        game.utilities(chosen, columns)
+        if chosen is None:
+            nested_utilities(game, rows, columns)
+        else:
+            game.utilities(chosen, nested(columns))
         timings.append(time.perf_counter() - started)
     seconds = float(np.median(timings)) * game.n_rows / n_timed
     return {

@@ -32,12 +32,10 @@ def make_game(wait=0.02, flag=None, fails=False):
             time.sleep(wait)
             if fails:
                 raise UtilityError("no such luck")
-            if flag and rows.order[0] == 3 and not flag.exists():
+            if flag and rows[1, 3] and not flag.exists():
                 flag.touch()
                 os.kill(os.getpid(), signal.SIGKILL)
-            return np.sqrt(
-                np.outer(rows.masks() @ self.data[:20], columns.masks() @ self.data[-3:])
-            )
+            return np.sqrt(np.outer(rows @ self.data[:20], columns @ self.data[-3:]))
 
     return LocalGame()
 

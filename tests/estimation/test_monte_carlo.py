@@ -28,11 +28,11 @@ def small_model_game():
     """Utilities of a model on a 7 x 3 table, each trained once, and the exact values."""
     from shapley2d._models.model_game import ModelGame
     from shapley2d._tables.problem import make_problem
-    from shapley2d._theory.coalitions import SubsetCoalitions
+    from shapley2d._theory.axes import subsets
 
     (split,) = make_problem(X, Y, X_VALID, Y_VALID).splits
     game = ModelGame(GaussianNB(), split)
-    utilities = game.utilities(SubsetCoalitions(7), SubsetCoalitions(3))
+    utilities = game.utilities(subsets(7), subsets(3))
 
     def h(S, F):
         return utilities[int(S @ (1 << np.arange(7))), int(F @ (1 << np.arange(3)))]

@@ -42,8 +42,8 @@ def make_game(before=None, wait=0.01):
         def utilities(self, rows, columns):
             time.sleep(wait)
             if before is not None:
-                before(int(rows.order[0]))
-            weight = rows.masks() @ self.data[:30], columns.masks() @ self.data[-4:]
+                before(int(rows[1].argmax()))
+            weight = rows @ self.data[:30], columns @ self.data[-4:]
             return np.sqrt(np.outer(*weight))
 
     return LocalGame()

@@ -10,7 +10,6 @@ from shapley2d._knn import subset_plan
 from shapley2d._knn.metric import Columns
 from shapley2d._knn.processor import row_values
 from shapley2d._tables.problem import make_problem
-from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d.exceptions import OutOfTimeError, PrecisionWarning
 from tests.time_limits import TIGHT, CountedLimit, make_tables, same
 
@@ -147,6 +146,6 @@ def test_a_game_of_neighbours_drops_what_is_under_way_too():
     """A draw of thousands of rows takes minutes."""
     problem = make_problem(*make_tables(4000, 3, 400))
     (game,) = KNN().games(problem, 1, TimeLimit(1.0, 0.0))
-    grid = MaskCoalitions(np.tri(4001, 4000, -1) > 0), MaskCoalitions(np.tri(4, 3, -1) > 0)
+    grid = np.tri(4001, 4000, -1) > 0, np.tri(4, 3, -1) > 0
     with pytest.raises(OutOfTimeError, match="is over"):
         game.utilities(*grid)

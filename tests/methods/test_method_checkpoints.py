@@ -13,7 +13,6 @@ from shapley2d._estimation.exact import DesignBlocks, _Sums
 from shapley2d._forest.fixed import DeepDraws, TreePieces
 from shapley2d._forest.grow import TreeDraws
 from shapley2d._models.function import FunctionGame
-from shapley2d._theory.designs import AllSubsets
 from shapley2d.cli import main
 from shapley2d.exceptions import InputError
 from tests.comparing import CrashError, same_bits
@@ -162,7 +161,7 @@ SUM = np.zeros((2, 1))
     ],
 )
 def test_what_a_state_of_exact_values_must_hold(count, arrays, said):
-    blocks = DesignBlocks(FunctionGame(game, 2, 1), AllSubsets(2), AllSubsets(1), step=2)
+    blocks = DesignBlocks(FunctionGame(game, 2, 1), ("shapley", "shapley"), step=2)
     arrays = {"cells_mean": SUM, **arrays}
     with pytest.raises(ValueError, match=said):
         _Sums([blocks], [np.arange(2)], 2).restore(Saved(count, arrays, {}, {}))

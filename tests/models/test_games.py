@@ -20,7 +20,7 @@ from shapley2d import Exact, InputError, MonteCarlo, value_cells, value_game
 from shapley2d._models.function import FunctionGame
 from shapley2d._models.model_game import ModelGame
 from shapley2d._tables.problem import make_problem
-from shapley2d._theory.coalitions import MaskCoalitions, SubsetCoalitions
+from shapley2d._theory.axes import subsets
 from shapley2d.exceptions import UtilityError
 
 RNG = np.random.default_rng(0)
@@ -28,7 +28,7 @@ X = RNG.normal(size=(12, 3)).round(1)
 Y = np.where(X[:, 0] + X[:, 1] > 0, "yes", "no")
 X_VALID = RNG.normal(size=(9, 3)).round(1)
 Y_VALID = np.where(X_VALID[:, 0] + X_VALID[:, 1] > 0, "yes", "no")
-EVERYTHING = (MaskCoalitions(np.ones((1, 12))), MaskCoalitions(np.ones((1, 3))))
+EVERYTHING = np.ones((1, 12), dtype=bool), np.ones((1, 3), dtype=bool)
 
 
 def game_of(model, data=(X, Y, X_VALID, Y_VALID), **options):
@@ -39,7 +39,7 @@ def game_of(model, data=(X, Y, X_VALID, Y_VALID), **options):
 def test_function_is_not_asked_about_empty_coalitions():
     asked = []
     FunctionGame(lambda S, F: asked.append((S.sum(), F.sum())) or 1.0, 2, 2).utilities(
-        SubsetCoalitions(2), SubsetCoalitions(2)
+        subsets(2), subsets(2)
     )
     assert len(asked) == 9
     assert min(min(pair) for pair in asked) == 1
@@ -89,7 +89,7 @@ def test_utility_is_that_of_a_model_trained_on_the_coalition(model, scoring):
     columns = np.array([True, False, True])
     fitted = clone(game.model).fit(X[rows][:, columns], Y[rows])
     expected = get_scorer(scoring or "accuracy")(fitted, X_VALID[:, columns], Y_VALID)
-    utility = game.utilities(MaskCoalitions(rows), MaskCoalitions(columns))[0, 0]
+    utility = game.utilities(rows[None], columns[None])[0, 0]
     assert utility == pytest.approx(expected)
 
 
@@ -97,7 +97,7 @@ def test_utility_is_that_of_a_model_trained_on_the_coalition(model, scoring):
 def test_single_class_predicts_it(scoring):
     game = game_of(LogisticRegression(), scoring=scoring)
     rows = Y == "yes"
-    utility = game.utilities(MaskCoalitions(rows), EVERYTHING[1])[0, 0]
+    utility = game.utilities(rows[None], EVERYTHING[1])[0, 0]
     assert utility == pytest.approx(np.mean(Y_VALID == "yes") if scoring is None else 0.5)
 
 
@@ -107,11 +107,11 @@ def test_classes_that_a_coalition_lacks_get_probability_zero():
         GaussianNB(), (X, y, X_VALID, np.array(["a", "b", "c"] * 3)), scoring="roc_auc_ovr"
     )
     rows = y != "c"
-    assert np.isfinite(game.utilities(MaskCoalitions(rows), EVERYTHING[1])[0, 0])
+    assert np.isfinite(game.utilities(rows[None], EVERYTHING[1])[0, 0])
 
 
 def test_empty_coalitions_are_worth_nothing_or_a_guess():
-    some = SubsetCoalitions(12).slice(0, 2), SubsetCoalitions(3)
+    some = subsets(12, 0, 2), subsets(3)
     utilities = game_of(None, baseline="zero").utilities(*some)
     assert (utilities[0] == 0).all()
     assert (utilities[:, 0] == 0).all()
@@ -135,7 +135,7 @@ def test_failing_model_names_its_coalition():
         UtilityError,
         match=r"failed on 5 rows \(0, 1, 2, 3, 4\) and 2 columns \(a, c\): I dislike fives",
     ):
-        game.utilities(MaskCoalitions(rows), MaskCoalitions([True, False, True]))
+        game.utilities(rows[None], np.array([[True, False, True]]))
 
 
 def test_categories_and_missing_entries_stay_one_player():
@@ -146,7 +146,7 @@ def test_categories_and_missing_entries_stay_one_player():
     for model in (LogisticRegression(), HistGradientBoostingClassifier(min_samples_leaf=1), None):
         game = game_of(model, (frame, y, frame, y))
         assert game.n_columns == 2
-        utilities = game.utilities(MaskCoalitions(np.ones((1, 12))), SubsetCoalitions(2))
+        utilities = game.utilities(EVERYTHING[0], subsets(2))
         assert utilities[0, 3] >= max(utilities[0, 1], utilities[0, 2]) > 0
     assert utilities[0, 3] == 1.0
 
@@ -157,9 +157,7 @@ def test_missing_numbers_are_filled_from_the_coalition_only():
     rows = np.array([True, True, True, False])
     model = LinearRegression().fit([[0.0], [2.0], [1.0]], [0.1, 0.2, 0.3])
     expected = model.score([[0.0], [2.0], [1.0], [100.0]], [0.1, 0.2, 0.3, 9.5])
-    assert game.utilities(MaskCoalitions(rows), MaskCoalitions([[True]]))[0, 0] == pytest.approx(
-        expected
-    )
+    assert game.utilities(rows[None], np.array([[True]]))[0, 0] == pytest.approx(expected)
 
 
 def test_pipelines_that_encode_by_themselves_get_the_table():
@@ -177,7 +175,7 @@ def test_pipelines_that_encode_by_themselves_get_the_table():
     game = game_of(
         make_pipeline(encode, DecisionTreeClassifier()), (frame, y, frame, y), preprocess="none"
     )
-    utilities = game.utilities(MaskCoalitions(np.ones((1, 12))), SubsetCoalitions(2))
+    utilities = game.utilities(EVERYTHING[0], subsets(2))
     assert utilities[0].tolist() == [0.5, 1, 1, 1]
 
 

@@ -11,7 +11,7 @@ from model_oracles import make_split
 from shapley2d._models.model_game import ModelGame
 from shapley2d._models.sweeps.models import SWEEPS
 from shapley2d._tables.problem import Problem, make_problem, weigh_problem
-from shapley2d._theory.coalitions import NestedCoalitions
+from shapley2d._theory.axes import nested
 
 ESTIMATORS = {"gaussian_nb": GaussianNB(), "ridge": RidgeClassifier(), "numbers": Ridge()}
 
@@ -37,18 +37,13 @@ def test_every_grid_point_is_scikit_learns(name, scoring, n_classes, weighted, b
     (weighed,) = weigh_problem(problem).splits
     # classes join in turn
     turns = [np.sum(split.y.codes[:i] == code) for i, code in enumerate(split.y.codes)]
-    lists = (
-        NestedCoalitions(np.argsort(turns, kind="stable")),
-        NestedCoalitions(random.permutation(3)),
-    )
-    grid = SWEEPS["ridge" if name == "numbers" else name](weighed, baseline=baseline).utilities(
-        *lists
-    )
+    pair = np.argsort(turns, kind="stable"), random.permutation(3)
+    grid = SWEEPS["ridge" if name == "numbers" else name](weighed, baseline=baseline).grid(*pair)
     weights = split.valid_weights
     game = ModelGame(
         ESTIMATORS[name], replace(split, valid_weights=weights), scoring=scoring, baseline=baseline
     )
-    np.testing.assert_allclose(grid, game.utilities(*lists), rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(grid, game.utilities(*map(nested, pair)), rtol=1e-8, atol=1e-8)
 
 
 def test_a_label_that_training_never_shows_counts_as_missed():
@@ -56,8 +51,8 @@ def test_a_label_that_training_never_shows_counts_as_missed():
     X_valid, y_valid = np.arange(6.0)[:, None], np.array(["a", "b", "a", "b", "c", "c"])
     with pytest.warns(UserWarning, match="labels that training never shows"):
         problem = make_problem(X, y, X_valid, y_valid, scoring="balanced_accuracy")
-    everything = NestedCoalitions(np.arange(8)), NestedCoalitions([0])
+    everything = np.ones((1, 8), dtype=bool), np.ones((1, 1), dtype=bool)
     (split,) = weigh_problem(problem).splits
-    recall = SWEEPS["ridge"](split).utilities(*everything)[-1, -1]
+    recall = SWEEPS["ridge"](split).utilities(*everything).item()
     predicted = RidgeClassifier().fit(X, y).predict(X_valid)
     assert recall == pytest.approx(np.mean([np.mean(predicted[y_valid == c] == c) for c in "abc"]))

@@ -18,14 +18,10 @@ from shapley2d._knn.metric import measure
 from shapley2d._knn.utility_game import KnnGame
 from shapley2d._models.model_game import ModelGame
 from shapley2d._models.sweeps.models import SWEEPS
-from shapley2d._models.wrapped import LabelGame
+from shapley2d._models.wrapped import GroupedGame, LabelGame
 from shapley2d._tables.problem import make_problem
-from shapley2d._theory.coalitions import (
-    GroupedCoalitions,
-    MaskCoalitions,
-    NestedCoalitions,
-    SubsetCoalitions,
-)
+from shapley2d._theory.axes import nested, subsets
+from shapley2d._theory.game import nested_utilities
 
 from small_tables import split_of
 
@@ -43,7 +39,7 @@ def test_every_grid_point_is_scikit_learns(name, estimator, n_classes):
             rows[np.argsort(split.y.codes[rows] > 0, kind="stable")] if seed == 2 else rows
         )  # one class first
         game = SWEEPS[name](split, baseline="zero")
-        grid = game.utilities(NestedCoalitions(rows), NestedCoalitions(columns))
+        grid = game.grid(rows, columns)
         assert not grid[0].any() and not grid[:, 0].any()
         for a, b, X, members, X_valid in grid_points(split, rows, columns):
             sure, maybe = surely_and_maybe_right(
@@ -59,7 +55,7 @@ def test_naive_bayes_without_variance_predicts_the_first_class():
     X, y = np.full((4, 1), 0.5), np.array([1, 0, 1, 0])
     (split,) = make_problem(X, y, np.array([[0.5], [2.0], [0.5]]), np.array([0, 0, 1])).splits
     game = SWEEPS["gaussian_nb"](split, baseline="zero")
-    grid = game.utilities(NestedCoalitions([0, 1, 2, 3]), NestedCoalitions([0]))
+    grid = game.grid(np.arange(4), np.array([0]))
     assert grid[:, 1] == pytest.approx([0, 1 / 3, 2 / 3, 2 / 3, 2 / 3])
     with np.errstate(divide="ignore", invalid="ignore"):
         assert GaussianNB().fit(X, y).predict([[0.5], [2.0]]).tolist() == [0, 0]
@@ -70,7 +66,7 @@ def test_ridge_regression_is_scikit_learns(plain):
     for seed in range(3):
         split = make_split(seed, regression=True, plain=plain)
         rows, columns = orders(split, seed)
-        grid = SWEEPS["ridge"](split).utilities(NestedCoalitions(rows), NestedCoalitions(columns))
+        grid = SWEEPS["ridge"](split).grid(rows, columns)
         for a, b, X, members, X_valid in grid_points(split, rows, columns):
             expected = r2_score(
                 split.y_valid.y, Ridge().fit(X, split.y.y[members]).predict(X_valid)
@@ -90,27 +86,41 @@ def test_ridge_regression_is_scikit_learns(plain):
 def test_other_lists_of_coalitions_give_the_same(name, regression):
     split = make_split(4, 3, n=12, plain=True, regression=regression)
     game = KnnGame(split, n_neighbors=10) if name == "knn" else SWEEPS[name](split)
-    rows, columns = (NestedCoalitions(order) for order in orders(split))
-    grid = game.utilities(rows, columns)
+    pair = orders(split)
+    rows, columns = map(nested, pair)
+    grid = nested_utilities(game, *pair)
+    same = {"rel": 1e-9, "abs": 1e-12}
+    assert game.utilities(rows, columns) == pytest.approx(grid, **same)
+    for start in range(5):
+        assert nested_utilities(game, *pair, start) == pytest.approx(grid[:, start:], **same)
     order, part = np.random.default_rng(0).permutation(len(rows)), [3, 0, 2, 1]
-    shuffled = game.utilities(
-        MaskCoalitions(rows.masks()[order]), MaskCoalitions(columns.masks()[part])
-    )
-    assert shuffled == pytest.approx(grid[np.ix_(order, part)], rel=1e-9, abs=1e-12)
-    everything = game.utilities(SubsetCoalitions(12), SubsetCoalitions(3))
-    numbers = [masks.masks() @ (1 << np.arange(masks.n_players)) for masks in (rows, columns)]
-    assert everything[np.ix_(*numbers)] == pytest.approx(grid, rel=1e-9, abs=1e-12)
-    labels = np.arange(12) % 4
-    groups = GroupedCoalitions(NestedCoalitions([2, 0, 3, 1]), labels)
-    grouped = game.utilities(groups, columns)
-    assert grouped == pytest.approx(
-        everything[np.ix_(groups.masks() @ (1 << np.arange(12)), numbers[1])], rel=1e-9, abs=1e-12
-    )
-    with_label = LabelGame(game).utilities(rows, NestedCoalitions([0, 3, 2, 1]))
-    assert (with_label[:, :2] == grid[0, 0]).all()  # without the label, as without rows
-    assert with_label[:, 4] == pytest.approx(grid[:, 3], rel=1e-9, abs=1e-12)
+    shuffled = game.utilities(rows[order], columns[part])
+    assert shuffled == pytest.approx(grid[np.ix_(order, part)], **same)
+    everything = game.utilities(subsets(12), subsets(3))
+    numbers = [masks @ (1 << np.arange(masks.shape[1])) for masks in (rows, columns)]
+    assert everything[np.ix_(*numbers)] == pytest.approx(grid, **same)
+    labels, groups = np.arange(12) % 4, nested(np.array([2, 0, 3, 1]))
+    grouped = GroupedGame(game, labels, np.arange(3)).utilities(groups, columns)
+    members = groups[:, labels] @ (1 << np.arange(12))
+    assert grouped == pytest.approx(everything[np.ix_(members, numbers[1])], **same)
     again = pickle.loads(pickle.dumps(game)).utilities(rows, columns)
-    assert np.array_equal(again, grid)
+    assert np.array_equal(again, game.utilities(rows, columns))
+
+
+@pytest.mark.parametrize("inner", ["ridge", "tree"])
+def test_the_label_joins_anywhere(inner):
+    split = make_split(4, 3, n=12, plain=True)
+    game = SWEEPS["ridge"](split) if inner == "ridge" else ModelGame(None, split)
+    rows, columns = orders(split)
+    known, labelled = nested_utilities(game, rows, columns), LabelGame(game)
+    for place in range(4):
+        order = np.insert(columns, place, 3)
+        expected = np.insert(known, [0] * (place + 1), known[0, 0], axis=1)
+        expected = np.delete(expected, range(place + 1, 2 * place + 1), axis=1)
+        for start in range(5):
+            grid = labelled.grid(rows, order, start)
+            assert grid == pytest.approx(expected[:, start:], rel=1e-9, abs=1e-12)
+        assert labelled.utilities(nested(rows), nested(order)) == pytest.approx(expected)
 
 
 def test_folds_and_the_label_as_a_column():
@@ -138,11 +148,11 @@ class CountedTree(DecisionTreeClassifier):
 def test_truncation_trains_less_and_keeps_the_total():
     split = make_split(9, 2, n=40, plain=True)
     parts = (CountedTree(), split)
-    rows, columns = (NestedCoalitions(order) for order in orders(split))
+    pair = orders(split)
     grids, fits = [], []
     for truncation in (None, 0.0, 0.1, 2.0):
         CountedTree.fits = 0
-        grids.append(ModelGame(*parts, truncation=truncation).utilities(rows, columns))
+        grids.append(ModelGame(*parts, truncation=truncation).grid(*pair))
         fits.append(CountedTree.fits)
     assert (
         fits[0] > fits[1] > fits[2] > fits[3] == 3
@@ -153,7 +163,7 @@ def test_truncation_trains_less_and_keeps_the_total():
             stop = 1 + np.flatnonzero(np.abs(grids[0][1:, b] - grids[0][-1, b]) <= truncation)[0]
             assert np.array_equal(grid[: stop + 1, b], grids[0][: stop + 1, b])
             assert (grid[stop + 1 :, b] == grids[0][-1, b]).all()
-    whole = ModelGame(*parts, truncation=2.0).utilities(MaskCoalitions(rows.masks()), columns)
+    whole = ModelGame(*parts, truncation=2.0).utilities(*map(nested, pair))
     assert np.array_equal(whole, grids[0])  # only along permutations
 
 
@@ -200,7 +210,7 @@ def test_r_squared_needs_two_validation_rows():
 def test_constant_validation_targets_score_as_in_scikit_learn():
     X = np.array([[0.0], [1.0], [2.0]])
     (split,) = make_problem(X, [1.0, 1.0, 7.0], X[:2], [1.0, 1.0], task="regression").splits
-    grid = SWEEPS["ridge"](split).utilities(NestedCoalitions([0, 1, 2]), NestedCoalitions([0]))
+    grid = SWEEPS["ridge"](split).grid(np.arange(3), np.array([0]))
     assert grid[:3, 1].tolist() == [0, 1, 1]
 
 
@@ -217,7 +227,7 @@ def test_nearest_neighbours_at_every_point_of_the_grid(task):
         measure(split.train, split.valid),
     )
     rows, members = rng.permutation(7), rng.permutation(3)
-    grid = game.utilities(NestedCoalitions(rows.tolist()), NestedCoalitions(members.tolist()))
+    grid = game.utilities(nested(rows), nested(members))
     for a, b in itertools.product(range(8), range(1, 4)):
         subset = np.isin(np.arange(3), members[:b])
         utilities = [

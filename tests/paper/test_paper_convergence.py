@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shapley2d import KNN, value_cells
-from shapley2d._theory.designs import AllSubsets
+from shapley2d._theory.axes import set_weights, subsets
 from shapley2d_paper.convergence.claims import LIMIT, judge_convergence
 from shapley2d_paper.convergence.runs import column_draws, column_game, compare, work
 from shapley2d_paper.data.splits import split_table
@@ -15,8 +15,8 @@ WINE = {"n_train": 12, "n_valid": 10, "seed": 3}
 
 def test_column_game_is_the_one_that_the_package_values():
     phi, n_columns = column_game(**WINE)
-    everything = AllSubsets(n_columns)
-    exact = everything.combine(phi(everything.coalitions.masks())).T
+    everything = subsets(n_columns)
+    exact = phi(everything).T @ set_weights(everything, "shapley")
     parts = split_table("wine", 3, n_train=12, n_valid=10)
     options = {"method": KNN(subsets="all", votes="k"), "baseline": "zero"}
     direct = value_cells(parts.X, parts.y, parts.X_valid, parts.y_valid, **options)

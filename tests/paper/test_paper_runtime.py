@@ -45,7 +45,7 @@ class TimedGame:
         return self.clock
 
     def utilities(self, rows, columns):
-        self.sizes = rows.masks().sum(axis=1).tolist()
+        self.sizes = rows.sum(axis=1).tolist()
         self.clock += sum(self.sizes)
         return np.zeros((len(rows), len(columns)))
 

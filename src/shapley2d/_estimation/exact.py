@@ -1,4 +1,4 @@
-"""Exact values: the utilities of deterministic designs, each computed once.
+"""Exact values: the utilities of all coalitions, each computed once.
 
 The utilities of every game are cut into blocks, which are numbered over all games and summed in
 that order. Which worker computes a block, when and how often changes no bit, and a run that was
@@ -15,8 +15,7 @@ import numpy as np
 from shapley2d._base.progress import reporting
 from shapley2d._estimation.old_workers import ordered_results
 from shapley2d._estimation.rounds import WholeSum, add_rounds
-from shapley2d._theory.coalitions import MaskCoalitions
-from shapley2d._theory.designs import AxisDesign, combine_axes
+from shapley2d._theory.axes import set_weights, subsets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from shapley2d._base.time_limit import TimeLimit
     from shapley2d._estimation.checkpoint import Checkpoint, Saved
     from shapley2d._theory.game import Game
+    from shapley2d._theory.semivalues import Semivalue
 
 _SAMPLED = 'method="mc" with max_time="{limit}" (--method mc --max-time {limit}) samples for {time}'
 _MIN_UTILITIES = 16  # of a block: fewer are not worth handing to a worker
@@ -40,20 +40,19 @@ class DesignBlocks:
     """
 
     game: Game
-    rows: AxisDesign
-    columns: AxisDesign
+    semivalues: tuple[Semivalue, Semivalue]
     step: int
     by_columns: bool = False
 
     @classmethod
-    def of_rows(cls, game: Game, rows: AxisDesign, columns: AxisDesign) -> DesignBlocks:
+    def of_rows(cls, game: Game, semivalues: tuple[Semivalue, Semivalue]) -> DesignBlocks:
         """Blocks of row coalitions: about 200, enough for progress, checkpoints and many workers.
 
         A block holds all of its utilities in memory, at most 2^20.
         """
-        n_rows, width = len(rows.coalitions), len(columns.coalitions)
+        n_rows, width = 2**game.n_rows, 2**game.n_columns
         least, most = -(-_MIN_UTILITIES // width), max(1, 2**20 // width)
-        return cls(game, rows, columns, min(max(-(-n_rows // 200), least), most))
+        return cls(game, semivalues, min(max(-(-n_rows // 200), least), most))
 
     @property
     def n_blocks(self) -> int:
@@ -63,32 +62,24 @@ class DesignBlocks:
     @property
     def shape(self) -> tuple[int, int]:
         """The shape of the values."""
-        return self.rows.n_players, self.columns.n_players
+        return self.game.n_rows, self.game.n_columns
 
     @property
     def _length(self) -> int:
-        return len((self.columns if self.by_columns else self.rows).coalitions)
+        return int(2 ** self.shape[self.by_columns])
 
     def n_utilities(self, n_blocks: int) -> int:
         """The number of utilities in the first blocks."""
-        width = len((self.rows if self.by_columns else self.columns).coalitions)
-        return min(n_blocks * self.step, self._length) * width
+        width = 2 ** self.shape[not self.by_columns]
+        return int(min(n_blocks * self.step, self._length) * width)
 
     def __call__(self, number: int) -> Floats:
         start = number * self.step
-        stop = min(start + self.step, self._length)
-        if self.by_columns:
-            utilities = self.game.utilities(
-                self.rows.coalitions, self.columns.coalitions.slice(start, stop)
-            )
-            by_column = self.columns.combine(
-                np.ascontiguousarray(utilities.swapaxes(0, 1)), start
-            ).swapaxes(0, 1)
-            return self.rows.combine(by_column)
-        utilities = self.game.utilities(
-            self.rows.coalitions.slice(start, stop), self.columns.coalitions
-        )
-        return combine_axes(utilities, self.rows, self.columns, start)
+        part, whole = (start, start + self.step), (0, None)
+        rows = subsets(self.game.n_rows, *(whole if self.by_columns else part))
+        columns = subsets(self.game.n_columns, *(part if self.by_columns else whole))
+        by_column = self.game.utilities(rows, columns) @ set_weights(columns, self.semivalues[1])
+        return np.asarray(set_weights(rows, self.semivalues[0]).T @ by_column)
 
 
 def evaluate_designs(
@@ -111,9 +102,8 @@ def evaluate_designs(
     workers.
 
     >>> from shapley2d._models.function import FunctionGame
-    >>> from shapley2d._theory.designs import AllSubsets
     >>> game = FunctionGame(lambda S, F: S.sum() * F.sum(), 2, 1)
-    >>> blocks = DesignBlocks.of_rows(game, AllSubsets(2), AllSubsets(1))
+    >>> blocks = DesignBlocks.of_rows(game, ("shapley", "shapley"))
     >>> evaluate_designs([blocks], [np.array([0, 2])], 3)[0].tolist()
     [[1.0], [0.0], [1.0]]
     """
@@ -180,8 +170,7 @@ def gain_of_all(games: Sequence[Game]) -> float:
     gains = []
     for game in games:
         rows, columns = (
-            MaskCoalitions(np.repeat([[False], [True]], size, axis=1))
-            for size in (game.n_rows, game.n_columns)
+            np.repeat([[False], [True]], size, axis=1) for size in (game.n_rows, game.n_columns)
         )
         gains.append(np.diff(np.diff(game.utilities(rows, columns), axis=0), axis=1).item())
     return float(np.mean(gains))

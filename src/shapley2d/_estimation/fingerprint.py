@@ -16,7 +16,6 @@ import numpy as np
 
 from shapley2d._base.json_record import fits_float
 from shapley2d._base.words import counted
-from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -47,9 +46,7 @@ def fingerprint_games(games: Sequence[Game]) -> dict[str, Any]:
             masks = [
                 random.permutation(n)[None] < size for n, size in zip(whole, sizes, strict=True)
             ]
-            found = [
-                game.utilities(*map(MaskCoalitions, masks)).item() for _ in range(2 if k < 2 else 1)
-            ]
+            found = [game.utilities(*masks).item() for _ in range(2 if k < 2 else 1)]
             if not _same_utility(found[0], found[-1]):
                 raise InputError(
                     f"the utility of {_counts(*sizes)} is {found[0]:.6g} and then {found[1]:.6g}, "

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.streams import generator
-from shapley2d._theory.designs import Permutation, combine_axes
+from shapley2d._theory.axes import step_weights
+from shapley2d._theory.game import nested_utilities
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,15 +27,22 @@ class PermutationDraws:
 
     def __init__(self, game: Game, semivalues: tuple[Semivalue, Semivalue], seed: int) -> None:
         self._game = game
-        self._semivalues = semivalues
+        self._steps = [
+            step_weights(size, semivalue)
+            for size, semivalue in zip((game.n_rows, game.n_columns), semivalues, strict=True)
+        ]
         self._seed = seed
 
     def __call__(self, number: int) -> Floats:
         random = generator(self._seed, "draw", number)
-        rows = Permutation(random.permutation(self._game.n_rows), self._semivalues[0])
-        columns = Permutation(random.permutation(self._game.n_columns), self._semivalues[1])
-        utilities = self._game.utilities(rows.coalitions, columns.coalitions)
-        return combine_axes(utilities, rows, columns)
+        rows = random.permutation(self._game.n_rows)
+        columns = random.permutation(self._game.n_columns)
+        utilities = nested_utilities(self._game, rows, columns)
+        of_rows, of_columns = self._steps
+        values = np.empty((rows.size, columns.size))
+        gains = np.diff(np.diff(utilities, axis=1), axis=0)
+        values[np.ix_(rows, columns)] = gains * of_rows[:, None] * of_columns
+        return values
 
 
 class MeanDraws:

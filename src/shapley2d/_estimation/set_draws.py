@@ -12,7 +12,7 @@ import numpy as np
 
 from shapley2d._base.streams import generator
 from shapley2d._estimation.old_total import Draw
-from shapley2d._theory.semivalues import marginal_weights, size_probabilities
+from shapley2d._theory.axes import nested, set_weights, step_weights, subsets
 
 if TYPE_CHECKING:
     from shapley2d._base.arrays import Bools, Floats
@@ -31,19 +31,6 @@ class LinedGame(Protocol):
 
 SETS = 8
 """Sets of contributors in a draw."""
-
-
-def subsets(n: int, start: int = 0, stop: int | None = None) -> Bools:
-    """All sets of ``n`` players, or some of them, as masks; number 0 is empty."""
-    numbers = np.arange(start, 2**n if stop is None else min(stop, 2**n))
-    return (numbers[:, None] >> np.arange(n) & 1).astype(bool)
-
-
-def set_weights(masks: Bools, semivalue: Semivalue) -> Floats:
-    """What a set counts in the value of each player where all sets are evaluated."""
-    joins = marginal_weights(semivalue, masks.shape[1])
-    size = masks.sum(axis=1)
-    return np.where(masks, np.append(0.0, joins)[size, None], -np.append(joins, 0.0)[size, None])
 
 
 class AllSets:
@@ -74,21 +61,18 @@ class Orders:
     def __init__(self, game: LinedGame, semivalues: tuple[Semivalue, Semivalue], seed: int) -> None:
         self._game, self._seed = game, seed
         sizes = game.n_rows, game.n_columns
-        self._steps = [
-            size * size_probabilities(one, size)
-            for one, size in zip(semivalues, sizes, strict=True)
-        ]
+        self._steps = [step_weights(size, one) for one, size in zip(semivalues, sizes, strict=True)]
 
     def __call__(self, number: int) -> Draw:
         game, random = self._game, generator(self._seed, "draw", number)
         order = random.permutation(game.n_rows)
         columns = random.permutation(game.n_columns)
-        places, column_places = np.argsort(order), np.argsort(columns)
-        rows = places < np.arange(1, game.n_rows + 1)[:, None]
+        places, rows = np.argsort(order), nested(order)[1:]
         values = np.zeros((game.n_rows, game.n_columns, 1 + game.n_lines))
         before = np.zeros((game.n_rows, 1 + game.n_lines))
-        for k, (column, step) in enumerate(zip(columns, self._steps[1], strict=True), start=1):
-            worth = np.stack([game.utility(mask, column_places < k) for mask in rows])
+        under = zip(columns, nested(columns)[1:], self._steps[1], strict=True)
+        for column, chosen, step in under:
+            worth = np.stack([game.utility(mask, chosen) for mask in rows])
             values[order, column] = step * np.diff(worth - before, axis=0, prepend=0.0)
             before = worth
         values *= self._steps[0][places][:, None, None]

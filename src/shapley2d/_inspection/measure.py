@@ -29,7 +29,6 @@ from shapley2d._tables.problem import Problem, Split
 from shapley2d._tables.scoring import check_scoring
 from shapley2d._tables.table import native_rows
 from shapley2d._tables.target import as_target, guess_task, match_target
-from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
@@ -214,10 +213,8 @@ def _score(train: _Data, held: _Data, model: Any, scoring: Any, run: Run) -> flo
     threads = -1 if run.n_jobs is None else run.n_jobs
     problem = Problem(table, target, [split], scoring=scoring, baseline="zero")
     game = Exact(model).games(problem, run, threads).games[0]
-    everything = game.utilities(
-        MaskCoalitions(np.ones((1, game.n_rows))), MaskCoalitions(np.ones((1, game.n_columns)))
-    )
-    return float(everything[0, 0])
+    everything = (np.ones((1, size), dtype=bool) for size in (game.n_rows, game.n_columns))
+    return float(game.utilities(*everything).item())
 
 
 def _likely(

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from shapley2d._base.time_limit import TimeLimit
     from shapley2d._tables.problem import Split
-    from shapley2d._theory.coalitions import Coalitions
 
 _COALITIONS = 16  # of columns, whose distances are in memory at a time
 _CHUNK = 32  # validation rows whose utilities are added up together, whatever the number of threads
@@ -80,11 +79,10 @@ class KnnGame:
         self._lens = make_lens(columns)
         self._n_jobs, self._limit = n_jobs, limit
 
-    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
+    def utilities(self, rows: NDArray[np.bool_], columns: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Matrix of utilities."""
-        masks = rows.masks()
-        groups, row_masks = _common_members(masks)
-        column_masks = np.ascontiguousarray(columns.masks())
+        groups, row_masks = _common_members(rows)
+        column_masks = np.ascontiguousarray(columns)
         total = np.zeros((len(rows), len(columns)))
         codes = subset_codes(column_masks)
         seen = (self._lens, *bins_and_slack(self._lens, column_masks))
@@ -113,11 +111,11 @@ class KnnGame:
         total /= n_valid
         counts = column_masks.any(axis=1) | self._ties  # no columns are worth 0 where none tie
         if self._shares:
-            sizes = masks.sum(axis=1)
+            sizes = rows.sum(axis=1)
             few = np.flatnonzero((sizes > 0) & (sizes < self._k))
-            worth = np.array([self._few.worth[mask].sum() for mask in masks[few]])
+            worth = np.array([self._few.worth[mask].sum() for mask in rows[few]])
             total[few] += np.outer(self._few.utilities(sizes[few], worth), counts)
-        total[~masks.any(axis=1)] = self._nothing * counts
+        total[~rows.any(axis=1)] = self._nothing * counts
         return total
 
 

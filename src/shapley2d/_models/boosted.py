@@ -13,7 +13,6 @@ from shapley2d._trees.scores import row_scores
 if TYPE_CHECKING:
     from shapley2d._base.arrays import Bools, Floats
     from shapley2d._tables.problem import Split
-    from shapley2d._theory.coalitions import Coalitions
 
 
 class BoostingGame:
@@ -24,10 +23,9 @@ class BoostingGame:
     a blind guess.
 
     >>> from shapley2d._tables.problem import make_problem
-    >>> from shapley2d._theory.coalitions import MaskCoalitions
     >>> X, y = [[k] for k in range(20)], [0] * 10 + [1] * 10
     >>> game = BoostingGame(make_problem(X, y, X, y).splits[0])
-    >>> rows, columns = MaskCoalitions([[True] * 20]), MaskCoalitions([[False], [True]])
+    >>> rows, columns = np.array([[True] * 20]), np.array([[False], [True]])
     >>> game.utilities(rows, columns).round(1).tolist()
     [[0.5, 1.0]]
     """
@@ -47,13 +45,12 @@ class BoostingGame:
             self._score = "r2"
             self._middle = float(np.average(split.y_valid.codes, weights=split.weights))
 
-    def utilities(self, rows: Coalitions, columns: Coalitions) -> Floats:
+    def utilities(self, rows: Bools, columns: Bools) -> Floats:
         """Matrix of utilities, one training for each pair of coalitions."""
         matrix = np.zeros((len(rows), len(columns)))
-        masks = columns.masks()
         for a, row_mask in enumerate(rows):
             alone = self._scored(self._by_labels(row_mask))
-            for b, column_mask in enumerate(masks):
+            for b, column_mask in enumerate(columns):
                 predicted = self._boosting.predict(column_mask[:, None] & row_mask)
                 if predicted is not None:
                     matrix[a, b] = self._scored(predicted)

@@ -74,20 +74,16 @@ class Exact(ModelMethod):
         from shapley2d._estimation.exact import DesignBlocks, evaluate_designs
         from shapley2d._methods.identity import open_checkpoint
         from shapley2d._models.wrapped import GroupedGame
-        from shapley2d._theory.designs import AllSubsets
 
         check_exact(games)
         near = known is not None and knn_of(known.get("model")) is not None
-        of_rows, of_columns = run.semivalues
-        blocks = []
-        for game in games:
-            design = AllSubsets(game.n_rows, of_rows), AllSubsets(game.n_columns, of_columns)
-            # few groups of many rows: neighbours sort the rows once for all subsets of groups
-            blocks.append(
-                DesignBlocks(game, *design, _COLUMN_STEP, by_columns=True)
-                if near and isinstance(game, GroupedGame)
-                else DesignBlocks.of_rows(game, *design)
-            )
+        # few groups of many rows: neighbours sort the rows once for all subsets of groups
+        blocks = [
+            DesignBlocks(game, run.semivalues, _COLUMN_STEP, by_columns=True)
+            if near and isinstance(game, GroupedGame)
+            else DesignBlocks.of_rows(game, run.semivalues)
+            for game in games
+        ]
         kept = open_checkpoint(
             run, games, n_rows=n_rows, unit="pieces of work", **{"method": "exact", **(known or {})}
         )

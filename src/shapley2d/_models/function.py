@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._base.arrays import Bools, Floats
-    from shapley2d._theory.coalitions import Coalitions
 
 
 class FunctionGame:
@@ -33,16 +32,15 @@ class FunctionGame:
         self.n_rows = n_rows
         self.n_columns = n_columns
 
-    def utilities(self, rows: Coalitions, columns: Coalitions) -> Floats:
+    def utilities(self, rows: Bools, columns: Bools) -> Floats:
         """Matrix of utilities, one call of the function for each pair of coalitions."""
         matrix = np.zeros((len(rows), len(columns)))
-        column_masks = columns.masks()
-        filled = np.flatnonzero(column_masks.any(axis=1))
+        filled = np.flatnonzero(columns.any(axis=1))
         for a, row_mask in enumerate(rows):
             if not row_mask.any():
                 continue
             for b in filled:
-                matrix[a, b] = self._call(row_mask, column_masks[b])
+                matrix[a, b] = self._call(row_mask, columns[b])
         return matrix
 
     def _call(self, row_mask: Bools, column_mask: Bools) -> float:

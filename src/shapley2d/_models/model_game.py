@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,12 +14,11 @@ from shapley2d._models.function import describe_coalition
 from shapley2d._models.pruning import names_columns, prune_columns
 from shapley2d._tables.encoding import encode_tables
 from shapley2d._tables.table import native_columns
-from shapley2d._theory.coalitions import NestedCoalitions
+from shapley2d._theory.axes import nested
 
 if TYPE_CHECKING:
     from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._tables.problem import Split
-    from shapley2d._theory.coalitions import Coalitions
 
     _Data = tuple[Any, Any, Any]  # training table, validation table, and the model for them
 
@@ -72,7 +70,7 @@ class ModelGame:
         self._native = None if encodes else (train.native, valid.native)
         if self._names_columns:  # wrong names are told before anything is trained
             prune_columns(self.model, train.native, self._column_names, np.arange(self.n_columns))
-        self._truncation = np.nan if truncation is None else float(truncation)
+        self._truncation = truncation
         self._from_constant = baseline == "labels"
         self._whole_valid = valid.native if self._encoded is None else self._encoded.valid
         self._entries = np.stack([column.entries for column in train.columns], axis=1)
@@ -82,25 +80,32 @@ class ModelGame:
         """The model that is trained, with every open seed set."""
         return self._trainer.model
 
-    def utilities(self, rows: Coalitions, columns: Coalitions) -> Floats:
+    def utilities(self, rows: Bools, columns: Bools) -> Floats:
         """Train and score the model on every pair of coalitions that it can learn from."""
+        return self._scores(rows, columns, None)
+
+    def grid(self, row_order: Ints, column_order: Ints, start: int = 0) -> Floats:
+        """The same for nested coalitions, of at least ``start`` columns; truncated if asked for."""
+        return self._scores(nested(row_order), nested(column_order)[start:], self._truncation)
+
+    def _scores(self, rows: Bools, columns: Bools, truncation: float | None) -> Floats:
         matrix = np.zeros((len(rows), len(columns)))
-        truncates = not math.isnan(self._truncation) and isinstance(rows, NestedCoalitions)
         teaching: dict[int, Bools] = {}  # by row coalition
         everyone = np.ones(self.n_rows, dtype=bool)
         with without_warnings():  # models warn about tables of a few rows, which coalitions are
             for b, column_mask in enumerate(columns):
                 data: dict[bytes, _Data] = {}
                 full = None
-                if truncates and column_mask.any():
+                if truncation is not None and column_mask.any():
                     full = self._utility(everyone, column_mask, self._teaching(everyone), data)
                     matrix[1:, b] = full
                 for a, row_mask in enumerate(rows):
                     if a not in teaching:
                         teaching[a] = self._teaching(row_mask)
                     matrix[a, b] = self._utility(row_mask, column_mask, teaching[a], data)
-                    is_near = full is not None and abs(matrix[a, b] - full) <= self._truncation
-                    if row_mask.any() and is_near:
+                    if full is None or truncation is None or not row_mask.any():
+                        continue
+                    if abs(matrix[a, b] - full) <= truncation:
                         break
         return matrix
 

@@ -12,7 +12,6 @@ from shapley2d._methods.score_facts import score_facts
 from shapley2d._models.by_name import knn_of, resolve_model
 from shapley2d._models.wrapped import GroupedGame, LabelGame
 from shapley2d._tables.problem import weigh_problem
-from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d.exceptions import Setting
 
 if TYPE_CHECKING:
@@ -119,8 +118,8 @@ def _constant_baseline(games: Sequence[Game], problem: Problem) -> dict[str, Any
     labelled = problem.label is not None
     utilities = []
     for game in games:
-        rows = MaskCoalitions(np.full((1, game.n_rows), not labelled))
-        columns = MaskCoalitions(np.zeros((1, game.n_columns), dtype=bool))
+        rows = np.full((1, game.n_rows), not labelled)
+        columns = np.zeros((1, game.n_columns), dtype=bool)
         utilities.append(game.utilities(rows, columns).item())
     return {
         "baseline_utility": float(np.mean(utilities)),

@@ -13,7 +13,6 @@ from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.monte_carlo import MIN_DRAWS
 from shapley2d._estimation.rounds import LEAST_PIECES
 from shapley2d._models.by_name import is_built_in
-from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d.exceptions import OutOfTimeError, Setting
 
 if TYPE_CHECKING:
@@ -47,9 +46,7 @@ def check_time(games: Sequence[Game], run: Run, model: Any) -> None:
 
 def _training_seconds(game: Game) -> float:
     """Seconds of one core that a training on half of the rows and half of the columns takes."""
-    half = (
-        MaskCoalitions(np.arange(size)[None] % 2 == 0) for size in (game.n_rows, game.n_columns)
-    )
+    half = (np.arange(size)[None] % 2 == 0 for size in (game.n_rows, game.n_columns))
     with single_threaded():
         start = now()
         game.utilities(*half)

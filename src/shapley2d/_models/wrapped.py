@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._theory.coalitions import GroupedCoalitions, MaskCoalitions
+from shapley2d._theory.game import nested_utilities
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from shapley2d._theory.coalitions import Coalitions
+    from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._theory.game import Game
 
 MAX_CACHED = 2**18
@@ -33,12 +33,9 @@ class GroupedGame:
         self.n_rows = int(self._row_labels.max()) + 1
         self.n_columns = int(self._column_labels.max()) + 1
 
-    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
+    def utilities(self, rows: Bools, columns: Bools) -> Floats:
         """Matrix of utilities of coalitions of groups."""
-        return self._game.utilities(
-            GroupedCoalitions(rows, self._row_labels),
-            GroupedCoalitions(columns, self._column_labels),
-        )
+        return self._game.utilities(rows[:, self._row_labels], columns[:, self._column_labels])
 
 
 class LabelGame:
@@ -52,20 +49,24 @@ class LabelGame:
         self._game = game
         self.n_rows = game.n_rows
         self.n_columns = game.n_columns + 1
-        none = (
-            MaskCoalitions(np.zeros((1, size), dtype=bool))
-            for size in (game.n_rows, game.n_columns)
-        )
-        self._nothing = game.utilities(*none)[0, 0]
+        none = (np.zeros((1, size), dtype=bool) for size in (game.n_rows, game.n_columns))
+        self._nothing = game.utilities(*none).item()
 
-    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
+    def utilities(self, rows: Bools, columns: Bools) -> Floats:
         """Matrix of utilities; only column coalitions with the label are asked of the game."""
-        masks = columns.masks()
-        labelled = np.flatnonzero(masks[:, -1])
-        matrix = np.full((len(rows), len(columns), *self._nothing.shape), self._nothing)
-        if labelled.size:
-            matrix[:, labelled] = self._game.utilities(rows, MaskCoalitions(masks[labelled, :-1]))
+        labelled = columns[:, -1]
+        matrix = np.full((len(rows), len(columns)), self._nothing)
+        if labelled.any():
+            matrix[:, labelled] = self._game.utilities(rows, columns[labelled, :-1])
         return matrix
+
+    def grid(self, row_order: Ints, column_order: Ints, start: int = 0) -> Floats:
+        """Utilities of nested coalitions; only those with the label are asked of the game."""
+        before = int(np.argmax(column_order == self.n_columns - 1))  # columns that join earlier
+        features = np.delete(column_order, before)
+        labelled = nested_utilities(self._game, row_order, features, max(start - 1, before))
+        without = np.full((self.n_rows + 1, max(before + 1 - start, 0)), self._nothing)
+        return np.concatenate([without, labelled], axis=1)
 
 
 class CachedGame:
@@ -97,10 +98,9 @@ class CachedGame:
         """Give what is known now to all copies."""
         self._shared = dict(self._cache)
 
-    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
+    def utilities(self, rows: Bools, columns: Bools) -> Floats:
         """Matrix of utilities; only those that are not known yet are asked of the game."""
-        row_masks, column_masks = rows.masks(), columns.masks()
-        row_keys, column_keys = _keys(row_masks), _keys(column_masks)
+        row_keys, column_keys = _keys(rows), _keys(columns)
         first_row = {key: a for a, key in reversed(list(enumerate(row_keys)))}
         first_column = {key: b for b, key in reversed(list(enumerate(column_keys)))}
         known: Cache = {}
@@ -119,9 +119,7 @@ class CachedGame:
         for absent_rows, absent_columns in lacking.items():
             a = [first_row[key] for key in absent_rows]
             b = [first_column[key] for key in absent_columns]
-            block = self._game.utilities(
-                MaskCoalitions(row_masks[a]), MaskCoalitions(column_masks[b])
-            )
+            block = self._game.utilities(rows[a], columns[b])
             for p, row_key in enumerate(absent_rows):
                 for q, column_key in enumerate(absent_columns):
                     known[row_key, column_key] = block[p, q]
@@ -132,5 +130,5 @@ class CachedGame:
         )
 
 
-def _keys(masks: NDArray[np.bool_]) -> list[bytes]:
+def _keys(masks: Bools) -> list[bytes]:
     return [packed.tobytes() for packed in np.packbits(masks, axis=1)]

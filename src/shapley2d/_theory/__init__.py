@@ -1,1 +1,1 @@
-"""Coalitions, axis designs, semivalues, and what a game is. Knows neither data nor models."""
+"""Coalitions and their weights, semivalues, and what a game is. Knows neither data nor models."""

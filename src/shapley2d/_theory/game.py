@@ -3,17 +3,22 @@
 A game has one method, :meth:`Game.utilities`, and knows nothing of Shapley. The empty row coalition
 has one utility under all columns; the empty column coalition has the baseline: 0, or the score of
 predicting from the labels of the rows alone.
+
+A game that shares work along an order of its players also has ``grid(row_order, column_order,
+start=0)``: the utilities of all nested coalitions, of at least ``start`` columns. Ask for them by
+:func:`nested_utilities`, which serves every game.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
 
-    from shapley2d._theory.coalitions import Coalitions
+from shapley2d._theory.axes import nested
+
+if TYPE_CHECKING:
+    from shapley2d._base.arrays import Bools, Floats, Ints
 
 
 @runtime_checkable
@@ -28,5 +33,21 @@ class Game(Protocol):
     def n_columns(self) -> int:
         """Number of players on the column axis."""
 
-    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
-        """Matrix of utilities: one row per row coalition, one column per column coalition."""
+    def utilities(self, rows: Bools, columns: Bools) -> Floats:
+        """Matrix of utilities: one row per row coalition, one column per column coalition.
+
+        Coalitions are boolean masks: ``rows`` (coalitions, n_rows), ``columns`` (coalitions,
+        n_columns).
+        """
+
+
+def nested_utilities(game: Game, row_order: Ints, column_order: Ints, start: int = 0) -> Floats:
+    """Utilities of the coalitions along two orders of the players, from none to all.
+
+    With ``start``, only of coalitions of at least so many columns: (n_rows + 1, n_columns + 1 -
+    start).
+    """
+    grid = getattr(game, "grid", None)
+    if grid is not None:
+        return np.asarray(grid(row_order, column_order, start))
+    return game.utilities(nested(row_order), nested(column_order)[start:])

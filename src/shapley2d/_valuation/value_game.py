@@ -53,7 +53,9 @@ def value_game(
     h : callable or Game
         ``h(S, F)``: the utility of rows ``S`` under columns ``F``, two boolean masks. Without rows
         or without columns the utility is 0, and h is not called. Or any object with ``n_rows``,
-        ``n_columns`` and ``utilities(rows, columns)``.
+        ``n_columns`` and ``utilities(rows, columns)``: a matrix of the utilities of row coalitions
+        under column coalitions, boolean masks of shape (coalitions, n_rows) and (coalitions,
+        n_columns).
     n_rows, n_columns : int
         The numbers of players.
     method : Method or str

@@ -1,20 +1,18 @@
-"""Lists of coalitions as chains of nested ones, which a kernel fills in one sweep."""
+"""Games that fill whole grids: chains of nested coalitions, each filled in one sweep."""
 
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from shapley2d._theory.coalitions import NestedCoalitions
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from shapley2d._base.arrays import Floats, Ints
+    from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._models.sweeps.scoring import ConstantBaseline
-    from shapley2d._theory.coalitions import Coalitions
 
     Pair = tuple[Ints, Ints, Ints, Ints]  # rows, sizes, encoded columns, ends: a grid's two chains
 
@@ -27,15 +25,12 @@ class Chain(NamedTuple):
     start: int  # position of the run in the list of coalitions; empty coalitions are left out
 
 
-def chains(coalitions: Coalitions) -> list[Chain]:
+def chains(masks: Bools) -> list[Chain]:
     """Cut a list of coalitions into runs of nested ones.
 
-    The coalitions of a permutation are one chain; any other list falls into short ones, of a single
-    coalition at worst, so that a kernel for chains serves every list.
+    Nested coalitions are one chain; any other list falls into short ones, of a single coalition at
+    worst, so that a kernel for chains serves every list.
     """
-    if isinstance(coalitions, NestedCoalitions):
-        return [Chain(coalitions.order, np.arange(1, len(coalitions), dtype=np.intp), 1)]
-    masks = coalitions.masks()
     sizes = masks.sum(axis=1, dtype=np.intp)
     breaks = (masks[:-1] & ~masks[1:]).any(axis=1) | (sizes[:-1] == 0)
     starts = [0, *(np.flatnonzero(breaks) + 1).tolist(), len(masks)]
@@ -49,42 +44,63 @@ def chains(coalitions: Coalitions) -> list[Chain]:
     return found
 
 
-def sweep_utilities(
-    rows: Coalitions,
-    columns: Coalitions,
-    members: Sequence[Ints],
-    fill: Callable[[Pair], Floats],
-    baseline: ConstantBaseline | None = None,
-) -> Floats:
-    """Utilities of all pairs of coalitions, from a function that fills grids of two chains.
+def chain_of(order: Ints, start: int = 0) -> list[Chain]:
+    """The chain of the coalitions along an order, of at least ``start`` players."""
+    sizes = np.arange(max(start, 1), order.size + 1, dtype=np.intp)
+    # those who are there at the start join as of a mask, so that sums are rounded alike
+    order = np.append(np.sort(order[:start]), order[start:])
+    return [Chain(order, sizes, int(start == 0))] if sizes.size else []
 
-    A chain of nested row coalitions under a chain of nested column coalitions, as one permutation
-    pair of a Monte Carlo draw has them, is filled in one sweep; other coalitions are swept in the
-    chains they fall into. ``members`` has the encoded columns of every player; ``fill`` gives
-    utilities of the first ``sizes`` of the rows under the first ``ends`` of the encoded columns.
-    Without a ``baseline``, no rows or no columns are worth 0, and rows that are all alike what the
-    model makes of them.
+
+class SweepGame(ABC):
+    """A game that fills the grid of a chain of rows and a chain of columns in one sweep.
+
+    ``_members`` has the encoded columns of every player. Without a ``_baseline``, no rows or no
+    columns are worth 0, and rows that are all alike what the model makes of them.
     """
-    widths = np.array([owned.size for owned in members])
-    matrix = np.full((len(rows), len(columns)), 0.0 if baseline is None else baseline.nothing)
-    encoded = []
-    for chain in chains(columns):
-        order = np.concatenate([members[player] for player in chain.order])
-        ends = np.cumsum(widths[chain.order], dtype=np.intp)[chain.sizes - 1]
-        # players without encoded columns change nothing
-        start = chain.start + int(np.searchsorted(ends, 1))
-        ends = ends[ends > 0]
-        if ends.size:
-            encoded.append((slice(start, start + ends.size), order, ends))
-    for chain in chains(rows):
-        part = slice(chain.start, chain.start + chain.sizes.size)
-        constant = np.zeros((chain.sizes.size, 1))
-        if baseline is not None:
-            matrix[part] = constant = baseline.of_prefixes(chain.order, chain.sizes)[:, None]
-        for columns_part, order, ends in encoded:
-            pair = (chain.order, chain.sizes, order, ends)
-            filled = fill(pair)
+
+    n_rows: int
+    n_columns: int
+    _members: Sequence[Ints]
+    _baseline: ConstantBaseline | None = None
+
+    def utilities(self, rows: Bools, columns: Bools) -> Floats:
+        """Matrix of utilities, swept in the chains that the lists fall into."""
+        return self._swept(chains(rows), chains(columns), (len(rows), len(columns)))
+
+    def grid(self, row_order: Ints, column_order: Ints, start: int = 0) -> Floats:
+        """Utilities of nested coalitions, of at least ``start`` columns, in one sweep."""
+        shape = self.n_rows + 1, self.n_columns + 1 - start
+        return self._swept(chain_of(row_order), chain_of(column_order, start), shape)
+
+    @abstractmethod
+    def _scores(self, pair: Pair) -> Floats:
+        """Utilities of the first ``sizes`` rows under the first ``ends`` encoded columns."""
+
+    def _swept(
+        self, rows: Sequence[Chain], columns: Sequence[Chain], shape: tuple[int, int]
+    ) -> Floats:
+        widths = np.array([owned.size for owned in self._members])
+        baseline = self._baseline
+        matrix = np.full(shape, 0.0 if baseline is None else baseline.nothing)
+        encoded = []
+        for chain in columns:
+            order = np.concatenate([self._members[player] for player in chain.order])
+            ends = np.cumsum(widths[chain.order], dtype=np.intp)[chain.sizes - 1]
+            # players without encoded columns change nothing
+            first = chain.start + int(np.searchsorted(ends, 1))
+            ends = ends[ends > 0]
+            if ends.size:
+                encoded.append((slice(first, first + ends.size), order, ends))
+        for chain in rows:
+            part = slice(chain.start, chain.start + chain.sizes.size)
+            constant = np.zeros((chain.sizes.size, 1))
             if baseline is not None:
-                filled = np.where(baseline.teaches(*pair), filled, constant)
-            matrix[part, columns_part] = filled
-    return matrix
+                matrix[part] = constant = baseline.of_prefixes(chain.order, chain.sizes)[:, None]
+            for columns_part, order, ends in encoded:
+                pair = (chain.order, chain.sizes, order, ends)
+                filled = self._scores(pair)
+                if baseline is not None:
+                    filled = np.where(baseline.teaches(*pair), filled, constant)
+                matrix[part, columns_part] = filled
+        return matrix

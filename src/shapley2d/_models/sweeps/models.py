@@ -6,6 +6,7 @@ update a Gram matrix, and one Cholesky factor serves all prefixes of the columns
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from shapley2d._models.kernels.naive_bayes import fill_grid
 from shapley2d._models.kernels.ridge import ALPHA, fill_classes, fill_numbers
 from shapley2d._models.kernels.scores import weight_right
-from shapley2d._models.sweeps.chains import sweep_utilities
+from shapley2d._models.sweeps.chains import SweepGame
 from shapley2d._models.sweeps.scoring import ConstantBaseline, r_squared, varying_members
 from shapley2d._tables.encoding import encode_tables, fill_means, near_one
 from shapley2d.exceptions import InputError
@@ -22,11 +23,10 @@ if TYPE_CHECKING:
     from shapley2d._base.arrays import Floats, Ints
     from shapley2d._models.sweeps.chains import Pair
     from shapley2d._tables.problem import Split
-    from shapley2d._theory.coalitions import Coalitions
 
 
-class Sweep:
-    """A game whose ``_fill`` sweeps the whole grid of two chains of nested coalitions.
+class Sweep(SweepGame):
+    """A built-in model as a game, whose ``_fill`` sweeps grids.
 
     Tables are encoded as for scikit-learn's estimators: a category is one 0/1 column per value,
     which come and go together. A missing number is filled with the mean of the column over the
@@ -64,16 +64,12 @@ class Sweep:
         self._baseline = None if zero else ConstantBaseline(split, train)
         self._members = members if zero else varying_members(train, members)
 
-    def utilities(self, rows: Coalitions, columns: Coalitions) -> Floats:
-        """Matrix of utilities."""
-        return sweep_utilities(rows, columns, self._members, self._scores, self._baseline)
-
     def _scores(self, pair: Pair) -> Floats:
         grid = self._fill(pair)
         return grid / self._total if self._classifies else r_squared(grid, self._spread)
 
-    def _fill(self, pair: Pair) -> Floats:
-        raise NotImplementedError
+    @abstractmethod
+    def _fill(self, pair: Pair) -> Floats: ...
 
 
 class NaiveBayesSweep(Sweep):
@@ -87,12 +83,11 @@ class NaiveBayesSweep(Sweep):
     validation row whose two best classes are equally likely except for rounding may be decided
     differently.
 
-    >>> from shapley2d._theory.coalitions import NestedCoalitions
     >>> from shapley2d._tables.problem import make_problem
     >>> X, y = [[0], [1], [8], [9]], [0, 0, 1, 1]
     >>> (split,) = make_problem(X, y, X, y).splits
     >>> game = NaiveBayesSweep(split)
-    >>> game.utilities(NestedCoalitions([0, 2, 1, 3]), NestedCoalitions([0]))[:, 1]
+    >>> game.grid(np.array([0, 2, 1, 3]), np.array([0]))[:, 1]
     array([0.5 , 0.5 , 1.  , 0.75, 1.  ])
     """
 

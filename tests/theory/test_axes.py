@@ -1,4 +1,4 @@
-"""Axis designs: every one is a weight matrix in disguise."""
+"""Coalitions of an axis and their weights: all of them, or those along orders."""
 
 import itertools
 
@@ -6,29 +6,26 @@ import numpy as np
 import pytest
 
 from shapley2d import InputError
+from shapley2d._base.streams import generator
+from shapley2d._estimation.draws import PermutationDraws
 from shapley2d._models.function import FunctionGame
 from shapley2d._models.wrapped import GroupedGame
-from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions
-from shapley2d._theory.designs import AllSubsets, Permutation, combine_axes
+from shapley2d._theory.axes import nested, set_weights, step_weights, subsets
 from shapley2d._theory.semivalues import check_semivalue, marginal_weights, size_probabilities
 
 from oracles import RandomGame
 
 SEMIVALUES = ["shapley", "banzhaf", ("beta", 4.0, 1.0), ("beta", 1.0, 2.5)]
-DESIGNS = [
-    AllSubsets(4),
-    AllSubsets(3, "banzhaf"),
-    Permutation([2, 0, 1]),
-    Permutation([1, 3, 0, 2], ("beta", 2.0, 1.0)),
-]
 
 
-@pytest.mark.parametrize("design", DESIGNS, ids=lambda d: type(d).__name__)
-def test_blocks_of_coalitions_add_up(design):
-    utilities = np.random.default_rng(0).normal(size=(len(design.coalitions), 3))
-    whole = design.combine(utilities)
-    for cut in range(len(utilities) + 1):
-        parts = design.combine(utilities[:cut]) + design.combine(utilities[cut:], start=cut)
+@pytest.mark.parametrize("semivalue", SEMIVALUES)
+def test_blocks_of_coalitions_add_up(semivalue):
+    utilities = np.random.default_rng(0).normal(size=(16, 3))
+    whole = set_weights(subsets(4), semivalue).T @ utilities
+    for cut in range(17):
+        one, other = subsets(4, 0, cut), subsets(4, cut)
+        parts = set_weights(one, semivalue).T @ utilities[:cut]
+        parts += set_weights(other, semivalue).T @ utilities[cut:]
         np.testing.assert_allclose(parts, whole, atol=1e-14)
 
 
@@ -39,17 +36,18 @@ def test_mean_over_all_orders_is_the_semivalue(semivalue):
     draws = []
     for order in itertools.permutations(range(n)):
         numbers = np.cumsum([0, *(1 << player for player in order)])
-        draws.append(Permutation(order, semivalue).combine(utilities[numbers]))
-    np.testing.assert_allclose(
-        np.mean(draws, axis=0), AllSubsets(n, semivalue).combine(utilities), atol=1e-12
-    )
+        steps = np.diff(utilities[numbers]) * step_weights(n, semivalue)
+        draws.append(steps[np.argsort(order)])
+    exact = set_weights(subsets(n), semivalue).T @ utilities
+    np.testing.assert_allclose(np.mean(draws, axis=0), exact, atol=1e-12)
 
 
-def test_permutation_is_the_second_difference_of_the_grid():
-    rng = np.random.default_rng(2)
-    rows, columns = rng.permutation(5), rng.permutation(3)
-    grid = rng.normal(size=(6, 4))
-    values = combine_axes(grid, Permutation(rows), Permutation(columns))
+def test_a_draw_is_the_second_difference_of_the_grid():
+    game = FunctionGame(RandomGame(5, 3, seed=2), 5, 3)
+    random = generator(7, "draw", 4)
+    rows, columns = random.permutation(5), random.permutation(3)
+    grid = game.utilities(nested(rows), nested(columns))
+    values = PermutationDraws(game, ("shapley", "shapley"), 7)(4)
     np.testing.assert_allclose(
         values[np.ix_(rows, columns)], np.diff(np.diff(grid, axis=0), axis=1), atol=1e-14
     )
@@ -57,19 +55,12 @@ def test_permutation_is_the_second_difference_of_the_grid():
 
 def test_one_group_of_columns_gives_the_1d_value_of_the_rows():
     game = FunctionGame(RandomGame(4, 3, seed=3), 4, 3)
-    rows, columns, one = AllSubsets(4), AllSubsets(3), AllSubsets(1)
-    values = combine_axes(game.utilities(rows.coalitions, columns.coalitions), rows, columns)
+    rows, columns, one = subsets(4), subsets(3), subsets(1)
+    of_rows, of_columns, of_one = (set_weights(x, "shapley") for x in (rows, columns, one))
+    values = of_rows.T @ game.utilities(rows, columns) @ of_columns
     grouped = GroupedGame(game, range(4), [0, 0, 0])
-    one_dimensional = combine_axes(grouped.utilities(rows.coalitions, one.coalitions), rows, one)
+    one_dimensional = of_rows.T @ grouped.utilities(rows, one) @ of_one
     np.testing.assert_allclose(one_dimensional[:, 0], values.sum(axis=1), atol=1e-12)
-
-
-def test_nested_coalitions_in_slices():
-    nested = NestedCoalitions([2, 0, 1])
-    part = nested.slice(1, 3)
-    assert isinstance(part, MaskCoalitions)
-    assert part.masks().tolist() == [[False, False, True], [True, False, True]]
-    assert [mask.sum() for mask in nested] == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("semivalue", SEMIVALUES)
