@@ -30,6 +30,8 @@ class BoostingGame:
     [[0.5, 1.0]]
     """
 
+    compiled = True
+
     def __init__(
         self, split: Split, *, scoring: str | None = None, baseline: str = "labels"
     ) -> None:

@@ -47,6 +47,8 @@ class ModelGame:
     is trained on, as in the paper.
     """
 
+    compiled = False
+
     def __init__(
         self,
         model: Any,

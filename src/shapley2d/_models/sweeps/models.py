@@ -37,6 +37,8 @@ class Sweep(SweepGame):
     ``_fill`` gives the weight of right answers, or squared errors times weights.
     """
 
+    compiled = True
+
     def __init__(self, split: Split, *, baseline: str = "labels", scale_free: bool = False) -> None:
         self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
         encoded = encode_tables(split.train, split.valid)
