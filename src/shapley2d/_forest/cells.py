@@ -27,9 +27,9 @@ from shapley2d._estimation.rounds import WholeSum, add_rounds
 from shapley2d._forest.ensemble import encoded_rows, is_fitted, library_of
 from shapley2d._forest.fixed import DeepDraws, TreePieces, read_model, split_game
 from shapley2d._forest.grow import GROVE, TreeDraws
-from shapley2d._forest.held import HeldForest
 from shapley2d._forest.library import has_text
 from shapley2d._forest.own_score import check_scoring, facts_of_models, facts_of_score, hold_models
+from shapley2d._forest.what_if import HeldForest
 from shapley2d._knn.votes import varies
 from shapley2d._methods.baseline import LABELS_ALONE, MEAN_OF_ALL, warn_of_perfect_zero
 from shapley2d._methods.identity import checkpoint_of
@@ -85,12 +85,12 @@ def forest_cells(method: Any, problem: Problem, run: Run) -> Estimate:
         facts |= {"n_trees": count, "forest": f"a forest of {counted(count, 'tree')}"}
 
         def hold() -> list[FittedTrees]:
-            return [one.held(range(count), n_threads) for one in grown]
+            return [one.held(range(count)) for one in grown]
 
     else:
         ensembles, fitted = read_model(model, problem, run)
         _warn_of_seen_rows(model, problem)
-        held = hold_models(fitted, ensembles, problem, n_threads)
+        held = hold_models(fitted, ensembles, problem)
         games = [split_game(one.features, problem, run) for one in ensembles]
         pieces = TreePieces(held, games)
         deep = DeepDraws(pieces, [split.rows for split in problem.splits], run.seed)
@@ -103,10 +103,11 @@ def forest_cells(method: Any, problem: Problem, run: Run) -> Estimate:
         hold, sees = held.copy, [one.see for one in ensembles]
         if not deep.columns.any():
             total = _sum_pieces(pieces, problem, run, known)
-            estimate = Estimate.exact(total.values)
+            estimate = Estimate.exact(games[0].counted(total.values, 0.0))
             facts |= {"resumed_at": total.resumed} if total.resumed else {}
         else:  # a file keeps the rounds, which take longest
-            values = _sum_pieces(pieces, problem, run, None).values
+            total = _sum_pieces(pieces, problem, run, None)
+            values = games[0].counted(total.values, 0.0)
             estimate = sample(
                 partial(deep.values, values),
                 max_draws=method.max_rounds,
@@ -126,7 +127,7 @@ def forest_cells(method: Any, problem: Problem, run: Run) -> Estimate:
     if problem.baseline == "zero":
         facts.pop("baseline_utility")
         for split, game, one in zip(problem.splits, games, blind, strict=True):
-            estimate.values[split.rows] += game.of_no_rows(one) / len(games)
+            estimate.values[split.rows] += game.counted(game.empty(), one) / len(games)
     rounds = (run.seed, estimate.info.get("n_rounds", 0))
     estimate.held = HeldForest(unweighed, hold, games, sees, rounds, n_threads=n_threads)
     return estimate.noting(**facts)
@@ -137,7 +138,7 @@ def forest_score(problem: Problem, run: Run, model: Any) -> float:
     check_scoring(problem)
     problem = weigh_problem(replace(problem, label=None))
     ensembles, fitted = read_model(model, problem, run)
-    facts = facts_of_models(hold_models(fitted, ensembles, problem, count_threads(run.n_jobs)))
+    facts = facts_of_models(hold_models(fitted, ensembles, problem))
     gain = facts["model_score"] - facts["baseline_utility"]
     return float(gain * (1.0 - facts["unexplained"]))
 
@@ -239,7 +240,7 @@ class _Sum(WholeSum):
         shape = _shape(problem)
         self._in_order = [np.array_equal(rows, np.arange(shape[0])) for rows in self._rows]
         super().__init__(len(pieces))
-        self.resumed, self.values = 0, np.zeros(shape)
+        self.resumed, self.values = 0, np.zeros((shape[0], shape[1] + 1))
 
     def restore(self, saved: Saved) -> None:
         """Resume from a checkpoint; a ValueError says why it is not sound."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from shapley2d._base.streams import generator
 from shapley2d._forest.ensemble import (
     Ensemble,
     encoded_matrices,
@@ -16,7 +17,7 @@ from shapley2d._forest.ensemble import (
     read_encoded,
     read_fitted,
 )
-from shapley2d._forest.game import LeafGame
+from shapley2d._forest.leaves import LeafGame
 from shapley2d._models.by_name import is_built_in, resolve_model
 from shapley2d._models.fitting import (
     check_task,
@@ -65,7 +66,8 @@ def read_model(model: Any, problem: Problem, run: Run) -> tuple[list[Ensemble], 
 def split_game(features: Features, problem: Problem, run: Run) -> LeafGame:
     """The game of the training rows of a split, which have these features."""
     return LeafGame(
-        features,
+        features.owners,
+        features.train.shape[1],
         run.semivalues,
         problem.table.n_columns,
         labelled=problem.label is not None,
@@ -109,10 +111,9 @@ class TreePieces:
 
     def __call__(self, number: int) -> Floats:
         k, piece = self._pieces[number]
-        game = self.games[k]
-        values = np.zeros((game.n_rows, game.n_columns))
-        for leaves in self.held[k].leaves_in(piece):
-            game.add_values(leaves, values)
+        values = self.games[k].empty()
+        for leaves in self.held[k].games(piece):
+            self.games[k].add_values(leaves, values)
         values /= len(self.held)
         return values
 
@@ -127,28 +128,27 @@ class DeepDraws:
 
     def __init__(self, pieces: TreePieces, rows: list[Ints], seed: int) -> None:
         self._pieces, self._rows, self._seed = pieces, rows, seed
-        self._deep: list[list[int]] = []  # batches of every split with deep leaves
+        self._deep: list[tuple[int, int]] = []  # splits and batches with deep leaves
         self.share, self.columns = 0.0, np.zeros(pieces.games[0].n_columns, dtype=np.bool_)
-        for game, held in zip(pieces.games, pieces.held, strict=True):
-            deep = []
-            for p, rounds in enumerate(held.pieces):
-                if not any(game.is_deep(held.model.trees[t]) for one in rounds for t in one):
-                    continue
-                found = [game.deep_part(leaves) for leaves in held.leaves_in(p)]
-                if any(named.any() for _, named in found):
-                    deep.append(p)
-                for share, named in found:
+        for k, (game, held) in enumerate(zip(pieces.games, pieces.held, strict=True)):
+            if not any(game.may_be_deep(tree) for tree in held.model.trees):
+                continue
+            for p in range(len(held.pieces)):
+                parts = [game.deep_part(leaves) for leaves in held.games(p)]
+                if any(named.any() for _, named in parts):
+                    self._deep.append((k, p))
+                for share, named in parts:
                     self.columns |= named
                     self.share += share / len(held.model.trees) / len(pieces.held)
-            self._deep.append(deep)
 
     def values(self, exact: Floats, number: int) -> Floats:
         """The values of round ``number``, those of all other leaves (``exact``) included."""
+        parts = [game.empty() for game in self._pieces.games]
+        for k, p in self._deep:
+            for leaves in self._pieces.held[k].games(p):
+                random = generator(self._seed, "path orders", number, k, leaves.number)
+                self._pieces.games[k].add_order(leaves, random, parts[k])
         values = exact.copy()
-        for k, (game, held) in enumerate(zip(self._pieces.games, self._pieces.held, strict=True)):
-            part = np.zeros((game.n_rows, game.n_columns))
-            for p in self._deep[k]:
-                for leaves in held.leaves_in(p):
-                    game.add_deep_values(leaves, (self._seed, number, k), part)
-            values[self._rows[k]] += part / len(self._pieces.games)
+        for rows, part in zip(self._rows, parts, strict=True):
+            values[rows] += part[:, :-1] / len(parts)
         return values

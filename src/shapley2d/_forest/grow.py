@@ -63,18 +63,17 @@ class TreeDraws:
         self.unit = unit_of(problem, self.loss, [self.rows])
 
     def __call__(self, number: int) -> Floats:
-        values = np.zeros((self.game.n_rows, self.game.n_columns))
-        held = self.held(range(number * GROVE, (number + 1) * GROVE))
-        for leaves in held.leaves_in(0, None if self._classifies else _masses_by_others(held)):
+        values, held = self.game.empty(), self.held(range(number * GROVE, (number + 1) * GROVE))
+        for leaves in held.games(masses=None if self._classifies else _masses_by_others(held)):
             self.game.add_values(leaves, values)
-        return values
+        return self.game.counted(values, 0.0)
 
-    def held(self, numbers: Iterable[int], n_threads: int = 1) -> FittedTrees:
+    def held(self, numbers: Iterable[int]) -> FittedTrees:
         """The forest of some of the trees."""
         trees = [self._tree(number) for number in numbers]
         rounds = [list(range(len(trees)))]
         model = Trees(trees, [], [0] * len(trees), rounds, self.loss, start=self._start)
-        return FittedTrees(model, self.rows, self.unit, n_threads=n_threads)
+        return FittedTrees(model, self.rows, self.unit)
 
     def baseline(self) -> float:
         """The score of all rows without any column."""
@@ -112,5 +111,5 @@ def _masses_by_others(held: FittedTrees) -> list[Floats]:
     for t, (leaf, at) in enumerate(zip(held.leaves, held.places, strict=True)):
         others = model.start + (held.predicted - model.start - leaf[at]) * GROVE / (GROVE - 1)
         slopes = factor * model.loss.slopes(rows.y_valid, model.start, others)
-        found.append(held.masses_of(t, at, slopes))
+        found.append(held.mass(t, slopes))
     return found

@@ -13,7 +13,6 @@ doi:10.1016/j.cor.2008.04.004).
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -28,7 +27,6 @@ from shapley2d._forest.kernels.leaf_states import (
     BUNDLE_SPLITS,
     DEPTH,
     fill_states,
-    find_leaves,
     plan_tree,
 )
 from shapley2d._forest.kernels.leaf_tables import row_coefficients
@@ -42,10 +40,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._forest.trees import Features, SplitTree
+    from shapley2d._base.arrays import Bools, Floats, Ints
+    from shapley2d._forest.trees import SplitTree
     from shapley2d._theory.semivalues import Semivalue
-
-    Floats = NDArray[np.float64]
 
 MAX_PATH = 64
 """Columns on the path of a leaf, at most: a row's code has a bit for each."""
@@ -72,17 +69,11 @@ def most_columns(n_rows: int) -> int:
     return max(12, *(d for d in range(17) if d * 2**d <= 16 * n_rows))
 
 
-def leaves_of(tree: SplitTree, features: Floats) -> NDArray[np.int32]:
-    """The leaf of every row of a table; ``features`` has one row per feature."""
-    leaves = np.empty(features.shape[1], dtype=np.int32)
-    find_leaves(tree.arrays, features, leaves)
-    return leaves
-
-
 @dataclass(frozen=True)
 class Leaves:
     """The game of one tree.
 
+    ``features`` (width, n): of the rows.
     ``weights`` (nodes, kinds): what every leaf counts, for each kind of rows.
     ``kinds, numbers, plays`` (n,): of every row: its kind, the number whose mean is predicted, and
         1 where the tree was grown on it; both numbers are 0 where not.
@@ -91,6 +82,7 @@ class Leaves:
 
     number: int
     tree: SplitTree
+    features: Floats
     weights: Floats
     kinds: NDArray[np.int32]
     numbers: Floats
@@ -98,7 +90,7 @@ class Leaves:
     plain: bool = False
 
     @property
-    def weighs(self) -> NDArray[np.bool_]:
+    def weighs(self) -> Bools:
         """Whether each leaf counts anything."""
         return np.asarray(self.weights.any(axis=1))
 
@@ -107,10 +99,15 @@ class Leaves:
         """What the compiled code takes of the rows."""
         return self.kinds, self.numbers, self.plays
 
+    def some(self, which: Bools) -> Leaves:
+        """The game in which only some of the leaves count."""
+        return replace(self, weights=np.where(which[:, None], self.weights, 0.0))
+
 
 class LeafGame:
-    """The cells of one training table under single trees.
+    """The cells of one training table under single trees: what coalition sizes weigh.
 
+    ``owners``: the column behind every feature.
     ``labelled``: whether the label is valued as one more column.
     ``from_zero``: whether no columns, or no rows, score 0, rather than what the labels alone
         predict.
@@ -118,18 +115,19 @@ class LeafGame:
 
     def __init__(
         self,
-        features: Features,
+        owners: NDArray[np.int32],
+        n_rows: int,
         semivalues: tuple[Semivalue, Semivalue],
         n_columns: int,
         *,
         labelled: bool = False,
         from_zero: bool = False,
     ) -> None:
-        self.features, self.labelled = features, labelled
-        self.n_rows, self.n_columns = features.train.shape[1], n_columns + labelled
-        self._row_weights = mean_weights(semivalues[0], self.n_rows)
+        self._owners, self._labelled = owners, labelled
+        self.n_rows, self.n_columns = n_rows, n_columns + labelled
+        self._row_weights = mean_weights(semivalues[0], n_rows)
         factor, beside = feature_semivalue(semivalues[1]) if labelled else (1.0, semivalues[1])
-        self._most = most_columns(self.n_rows)
+        self._most = most_columns(n_rows)
         exact, deepest = min(n_columns, self._most), min(n_columns, MAX_PATH)
         joins = factor * weight_table(marginal_weights, beside, exact)
         steps = factor * np.arange(deepest + 1)[:, None]
@@ -140,28 +138,85 @@ class LeafGame:
             label_steps = weight_table(size_probabilities, semivalues[1], deepest + 1)[1:]
         self._all_subsets = (self._row_weights, joins, of_label)
         self._one_order = (self._row_weights, steps, label_steps)
+        self._first_row = float(marginal_weights(semivalues[0], n_rows)[0])
         self._first = np.zeros(self.n_columns)
-        self._first_row = float(marginal_weights(semivalues[0], self.n_rows)[0])
         if from_zero:  # what a column gets as the first to join, and what the label loses
             self._first[:n_columns] = factor * marginal_weights(beside, n_columns)[0]
             if labelled:
                 self._first[n_columns] = -marginal_weights(semivalues[1], n_columns + 1)[0]
         self._from_zero = from_zero
 
-    def changed(self, features: Features) -> LeafGame:
-        """The game of other features."""
-        game = copy(self)
-        game.features = features
-        return game
+    def empty(self) -> Floats:
+        """Zeros for the values of all cells, and for those of the labels alone."""
+        return np.zeros((self.n_rows, self.n_columns + 1))
 
-    def is_deep(self, tree: SplitTree) -> bool:
-        """Whether a tree has deep leaves."""
-        return bool(self._deep(tree, tree.left < 0)[0].any())
+    def counted(self, values: Floats, blind: float) -> Floats:
+        """Values of cells, counted from the baseline, where no rows score ``blind``."""
+        cells = values[:, :-1] + (values[:, -1:] + self._first_row * blind) * self._first
+        if self._from_zero and self._labelled:
+            cells[:, -1] += self._first_row * blind
+        return np.asarray(cells)
 
-    def deep_part(self, leaves: Leaves) -> tuple[float, NDArray[np.bool_]]:
+    def add_values(self, leaves: Leaves, values: Floats) -> None:
+        """Add the values of cells under a tree, the label's after them, deep leaves left out.
+
+        The last column gets what the rows are worth by their labels alone: the whole table is one
+        leaf then.
+        """
+        each = leaves.weights.sum(axis=0)[leaves.kinds] * leaves.numbers
+        beta, alpha = row_coefficients.py_func(leaves.plays.sum(), each.sum(), self._row_weights)
+        values[:, -1] += leaves.plays * beta + alpha * each
+        deep, *_ = self._deep(leaves)
+        self._add_subsets(leaves.some(~deep) if deep.any() else leaves, values)
+
+    def add_order(self, leaves: Leaves, random: np.random.Generator, values: Floats) -> None:
+        """Add the values of cells in deep leaves, by one random order of the columns of each.
+
+        It is turned, and read forwards and backwards. Every node has an order, so that it does not
+        depend on which leaves count.
+        """
+        deep, _, _ = self._deep(leaves)
+        nodes, paths, bundles = self._plan(leaves.tree, deep, 0)
+        keys, depth = random.random(paths.shape), nodes[:, DEPTH].copy()
+        keys[np.arange(paths.shape[1]) >= depth[:, None]] = np.nan  # the last in any order
+        orders = [
+            np.argsort(sign * ((keys + turn / _TURNS) % 1.0), axis=1)
+            for turn in range(_TURNS)
+            for sign in (1.0, -1.0)
+        ]
+        step = max(_ROOM // (8 * self.n_rows), 1)
+        for first in range(0, len(bundles), step):
+            part = bundles[first : first + step, 0]
+            codes = _states(leaves, nodes, bundles, first, part.size, np.uint64)
+            counts = leaves.weights[part] / len(orders)
+            for order in orders:
+                at = order[part], paths[part], depth[part]
+                add_orders(codes, *at, *leaves.rows, counts, *self._one_order, values)
+
+    def add_all(self, leaves: Leaves, stream: tuple[int, int, int], values: Floats) -> bool:
+        """Add the values in all leaves; in deep ones, the mean over random orders.
+
+        ``stream``: the seed, the number of orders, and the split. Whether there are deep leaves is
+        returned.
+        """
+        self.add_values(leaves, values)
+        seed, count, split = stream
+        deep = bool(self._deep(leaves)[0].any())
+        if deep and count:
+            leaves = replace(leaves, weights=leaves.weights / count)
+            for k in range(count):
+                random = generator(seed, "path orders", k, split, leaves.number)
+                self.add_order(leaves, random, values)
+        return deep
+
+    def may_be_deep(self, tree: SplitTree) -> bool:
+        """Whether a tree is tall enough for deep leaves."""
+        return tree.height > self._most
+
+    def deep_part(self, leaves: Leaves) -> tuple[float, Bools]:
         """The share of a tree's weights that is in deep leaves, and the columns on their paths."""
         named = np.zeros(self.n_columns, dtype=np.bool_)
-        deep, nodes, paths = self._deep(leaves.tree, leaves.weighs)
+        deep, nodes, paths = self._deep(leaves)
         if not deep.any():
             return 0.0, named
         for leaf in np.flatnonzero(deep).tolist():
@@ -169,126 +224,34 @@ class LeafGame:
         mass = np.abs(leaves.weights).sum(axis=1)
         return float(mass[deep].sum() / mass.sum()), named
 
-    def add_values(self, leaves: Leaves, values: Floats) -> None:
-        """Add the values of the cells under a tree, the label's in the last column.
-
-        Deep leaves are left out.
-        """
-        deep, *_ = self._deep(leaves.tree, leaves.weighs)
-        if deep.any():
-            kept = np.where(deep[:, None], 0.0, leaves.weights)
-            leaves = replace(leaves, weights=kept)
-        self._add_subsets(leaves, values)
-        if self._from_zero:
-            self._add_alone(leaves, values)
-
-    def add_deep_values(self, leaves: Leaves, order: tuple[int, int, int], values: Floats) -> None:
-        """Add the values of the cells in deep leaves, by one random order of the columns of each.
-
-        ``order`` names its stream: the seed, the round and the split. It is turned, and read
-        forwards and backwards. Every deep leaf of the tree has one, with validation rows or
-        without, so that it does not depend on the validation rows.
-        """
-        deep, *_ = self._deep(leaves.tree, leaves.weighs)
-        if deep.any():
-            seed, *numbers = order
-            random = generator(seed, "path orders", *numbers, leaves.number)
-            self._add_order(leaves, deep, random, values)
-            if self._from_zero:
-                kept = np.where(deep[:, None], leaves.weights, 0.0)
-                self._add_alone(replace(leaves, weights=kept), values)
+    def passes(self, leaves: Leaves, rows: Ints) -> NDArray[np.uint64]:
+        """Of some rows, the columns whose splits they pass, bit by bit: (nodes, rows)."""
+        nodes, _, bundles = self._plan(leaves.tree, leaves.tree.left < 0, 0)
+        some = replace(leaves, features=np.ascontiguousarray(leaves.features[:, rows]))
+        found = np.zeros((leaves.tree.n_nodes, rows.size), dtype=np.uint64)
+        found[bundles[:, 0]] = _states(some, nodes, bundles, 0, len(bundles), np.uint64)
+        return found
 
     def _add_subsets(self, leaves: Leaves, values: Floats) -> None:
-        tree, weights = leaves.tree, leaves.weights
-        n, n_columns = values.shape
-        n_kinds = weights.shape[1]
+        tree, n_kinds, n = leaves.tree, leaves.weights.shape[1], self.n_rows
         # a table with more rows than these takes longer than the rows, or leaves the cache
         nodes, paths, bundles = self._plan(tree, leaves.weighs, min(2**12, n))
         bits = nodes[bundles[:, 0], DEPTH] + bundles[:, 1]
-        sizes = (1 << bits) * (n_kinds + 1) * (bits + self.labelled)
+        sizes = (1 << bits) * (n_kinds + 1) * (bits + self._labelled)
         most = int(nodes[nodes[:, BELOW] == 0, DEPTH].max(initial=0)), 1 << int(bits.max(initial=0))
         for first, last in _batches(sizes, n):
-            count = last - first
+            count, part = last - first, bundles[first:last]
+            states = _states(leaves, nodes, bundles, first, count, np.uint16)
+            columns = np.empty((count, self.n_columns + 1 - self._labelled), dtype=np.int32)
             offsets = np.concatenate([[0], np.cumsum(sizes[first:last])])
-            states = np.empty((count, n), dtype=np.uint16)
-            columns = np.empty((count, n_columns + 1 - self.labelled), dtype=np.int32)
             widths, tables = np.empty(count, dtype=np.int64), np.zeros(int(offsets[-1]))
-            _fill(tree, self.features.train, nodes, bundles, first, states)
-            fill_tables(
-                tree.left,
-                tree.right,
-                nodes,
-                paths,
-                bundles[first:last],
-                states,
-                *leaves.rows,
-                weights,
-                self._all_subsets,
-                leaves.plain,
-                most,
-                columns,
-                widths,
-                offsets,
-                tables,
-            )
+            found = columns, widths, offsets, tables
+            given = tree.left, tree.right, nodes, paths, part, states, *leaves.rows, leaves.weights
+            fill_tables(*given, self._all_subsets, leaves.plain, most, *found)
             of_tables = (columns.astype(np.uint64), widths, offsets, tables)
             add_rows(states, *leaves.rows, of_tables, n_kinds, leaves.plain, values)
 
-    def _add_order(
-        self, leaves: Leaves, deep: NDArray[np.bool_], random: np.random.Generator, values: Floats
-    ) -> None:
-        tree, n = leaves.tree, self.n_rows
-        nodes, paths, bundles = self._plan(tree, deep, 0)
-        roots, depth, width = bundles[:, 0], nodes[:, DEPTH].copy(), paths.shape[1]
-        all_deep = np.flatnonzero((tree.left < 0) & (depth > self._most))
-        keys = random.random((all_deep.size, width))[np.searchsorted(all_deep, roots)]
-        outside = np.arange(width) >= depth[roots][:, None]
-        orders = []
-        for turn in range(_TURNS):
-            turned = (keys + turn / _TURNS) % 1.0
-            orders += [np.where(outside, 2.0, turned), np.where(outside, 2.0, -turned)]
-        orders = [np.argsort(one, axis=1) for one in orders]
-        step = max(_ROOM // (8 * n), 1)
-        for first in range(0, roots.size, step):
-            part = roots[first : first + step]
-            codes = np.empty((part.size, n), dtype=np.uint64)
-            _fill(tree, self.features.train, nodes, bundles, first, codes)
-            for one in orders:
-                add_orders(
-                    codes,
-                    one[first : first + step],
-                    paths[part],
-                    depth[part],
-                    *leaves.rows,
-                    leaves.weights[part] / len(orders),
-                    *self._one_order,
-                    values,
-                )
-
-    def _add_alone(self, leaves: Leaves, values: Floats) -> None:
-        """Add what the first column to join gets: the rows' values in the game without columns."""
-        each = leaves.weights.sum(axis=0)[leaves.kinds] * leaves.numbers
-        beta, alpha = row_coefficients.py_func(leaves.plays.sum(), each.sum(), self._row_weights)
-        values += (leaves.plays * beta + alpha * each)[:, None] * self._first
-
-    def of_no_rows(self, blind: float) -> Floats:
-        """What every cell of a row is worth more, where no rows score ``blind`` rather than 0."""
-        first = self._first.copy()
-        if self._from_zero and self.labelled:
-            first[-1] += 1.0
-        return self._first_row * blind * first
-
-    def changed_leaves(self, tree: SplitTree, before: Floats, after: Floats) -> NDArray[np.bool_]:
-        """Leaves whose splits rows with changed features pass in other columns than before."""
-        nodes, _, bundles = self._plan(tree, tree.left < 0, 0)
-        codes = np.empty((2, len(bundles), before.shape[1]), dtype=np.uint64)
-        for features, part in zip((before, after), codes, strict=True):
-            _fill(tree, features, nodes, bundles, 0, part)
-        changed = np.zeros(tree.n_nodes, dtype=np.bool_)
-        changed[bundles[:, 0]] = (codes[0] != codes[1]).any(axis=1)
-        return changed
-
-    def _plan(self, tree: SplitTree, weighs: NDArray[np.bool_], most_states: int) -> Any:
+    def _plan(self, tree: SplitTree, weighs: Bools, most_states: int) -> Any:
         """What :func:`~shapley2d._forest.kernels.leaf_states.plan_tree` finds of a tree.
 
         Without states every leaf is a bundle by itself, and its states are the codes of the rows.
@@ -298,17 +261,17 @@ class LeafGame:
         width = max(min(tree.height, self.n_columns), 1)
         paths = np.zeros((tree.n_nodes, width), dtype=np.int32)
         bundles = np.zeros((tree.n_nodes // 2 + 1, 2 + BUNDLE_SPLITS), dtype=np.int64)
-        columns = self.features.owners[tree.feature]
+        columns = self._owners[tree.feature]
         found = plan_tree(
             tree.left, tree.right, columns, weighs, most_states, nodes, paths, bundles
         )
         return nodes, paths, bundles[:found]
 
-    def _deep(self, tree: SplitTree, weighs: NDArray[np.bool_]) -> Any:
-        """Whether each node is a deep leaf that weighs; and nodes and paths of the plan."""
-        if tree.height <= self._most:
-            return np.zeros(tree.n_nodes, dtype=np.bool_), None, None
-        nodes, paths, _ = self._plan(tree, weighs, 0)
+    def _deep(self, leaves: Leaves) -> Any:
+        """Whether each node is a deep leaf that counts; and nodes and paths of the plan."""
+        if not self.may_be_deep(leaves.tree):
+            return np.zeros(leaves.tree.n_nodes, dtype=np.bool_), None, None
+        nodes, paths, _ = self._plan(leaves.tree, leaves.weighs, 0)
         depths = np.where(nodes[:, BELOW] == 0, nodes[:, DEPTH], 0)
         most = int(depths.max())
         if most > MAX_PATH:
@@ -320,14 +283,17 @@ class LeafGame:
         return depths > self._most, nodes, paths
 
 
-def _fill(
-    tree: SplitTree, features: Floats, nodes: Any, bundles: Any, first: int, states: NDArray[Any]
-) -> None:
-    """Fill the states of rows in some bundles."""
-    height = tree.height + 2
-    codes, stack = np.empty((height, BLOCK), dtype=states.dtype), np.empty(height, dtype=np.int64)
+def _states(
+    leaves: Leaves, nodes: Any, bundles: Any, first: int, count: int, kind: Any
+) -> NDArray[Any]:
+    """The states of all rows in some bundles."""
+    states = np.empty((count, leaves.features.shape[1]), dtype=kind)
+    height = leaves.tree.height + 2
+    codes, stack = np.empty((height, BLOCK), dtype=kind), np.empty(height, dtype=np.int64)
     goes = np.empty(BLOCK, dtype=np.bool_)
-    fill_states(tree.arrays, features, nodes, bundles, first, states, codes, stack, goes)
+    features = leaves.features
+    fill_states(leaves.tree.arrays, features, nodes, bundles, first, states, codes, stack, goes)
+    return states
 
 
 def _batches(sizes: NDArray[np.int64], n_rows: int) -> list[tuple[int, int]]:
