@@ -109,8 +109,7 @@ class LeafGame:
 
     ``owners``: the column behind every feature.
     ``labelled``: whether the label is valued as one more column.
-    ``from_zero``: whether no columns, or no rows, score 0, rather than what the labels alone
-        predict.
+    ``from_zero``: whether no rows score 0, rather than what is predicted without any.
     """
 
     def __init__(
@@ -139,23 +138,20 @@ class LeafGame:
         self._all_subsets = (self._row_weights, joins, of_label)
         self._one_order = (self._row_weights, steps, label_steps)
         self._first_row = float(marginal_weights(semivalues[0], n_rows)[0])
-        self._first = np.zeros(self.n_columns)
-        if from_zero:  # what a column gets as the first to join, and what the label loses
-            self._first[:n_columns] = factor * marginal_weights(beside, n_columns)[0]
-            if labelled:
-                self._first[n_columns] = -marginal_weights(semivalues[1], n_columns + 1)[0]
         self._from_zero = from_zero
 
     def empty(self) -> Floats:
         """Zeros for the values of all cells, and for those of the labels alone."""
         return np.zeros((self.n_rows, self.n_columns + 1))
 
-    def counted(self, values: Floats, blind: float) -> Floats:
-        """Values of cells, counted from the baseline, where no rows score ``blind``."""
-        cells = values[:, :-1] + (values[:, -1:] + self._first_row * blind) * self._first
+    def add_no_rows(self, blind: float, values: Floats) -> None:
+        """Add what the rows get where none of them score ``blind``: all of it without columns.
+
+        Counted from 0, the label gets it too: without the label no rows count.
+        """
+        values[:, -1] += self._first_row * blind
         if self._from_zero and self._labelled:
-            cells[:, -1] += self._first_row * blind
-        return np.asarray(cells)
+            values[:, -2] += self._first_row * blind
 
     def add_values(self, leaves: Leaves, values: Floats) -> None:
         """Add the values of cells under a tree, the label's after them, deep leaves left out.

@@ -20,14 +20,12 @@ from shapley2d._tables.edits import CellNames, read_edits
 from shapley2d._tables.problem import weigh_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from shapley2d._base.arrays import Floats, Ints
+    from shapley2d._estimation.total import Lines
+    from shapley2d._forest.draws import ForestDraws
     from shapley2d._forest.fitted import FittedTrees, Rows
-    from shapley2d._forest.leaves import LeafGame
     from shapley2d._tables.edits import Edits
     from shapley2d._tables.problem import Problem, Split
-    from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
 
@@ -35,29 +33,28 @@ class HeldForest:
     """The trees and tables of a run, held to answer questions about other entries.
 
     ``problem``: without the weights of its score.
-    ``hold``: gives the trees of every split.
-    ``games``: one per split.
-    ``sees``: for every split, ``see(table)``: features of any rows of the table.
+    ``lines``: count values from the baseline of the run.
+    ``n_trees``: where they are grown.
     ``orders``: the seed and the number of random orders in deep leaves.
     """
 
     def __init__(
         self,
         problem: Problem,
-        hold: Callable[[], list[FittedTrees]],
-        games: list[LeafGame],
-        sees: list[Callable[[Table], Floats]],
-        orders: tuple[int, int],
+        draws: ForestDraws,
+        lines: Lines,
         *,
+        n_trees: int,
+        orders: tuple[int, int],
         n_threads: int,
     ) -> None:
-        self._problem, self._hold, self.games, self._sees = problem, hold, games, sees
-        self._orders, self._n_threads = orders, n_threads
+        self._problem, self._draws, self._lines = problem, draws, lines
+        self._n_trees, self._orders, self._n_threads = n_trees, orders, n_threads
 
     @cached_property
     def trees(self) -> list[FittedTrees]:
-        """Those of every split; they are grown again where they were."""
-        return self._hold()
+        """Those of every split."""
+        return self._draws.held(self._n_trees)
 
     @cached_property
     def _names(self) -> CellNames:
@@ -68,15 +65,17 @@ class HeldForest:
         edits = read_edits(self._problem, self._names.find(changes))
         table, splits = self._problem.table, self._problem.splits
         scores, own = np.zeros(2), np.zeros((2, edits.rows.size))
-        added = np.zeros((table.n_rows, self.games[0].n_columns))
-        for k, (split, before, game) in enumerate(zip(splits, self.trees, self.games, strict=True)):
+        added = np.zeros(self._draws.shape)
+        for k, (split, before) in enumerate(zip(splits, self.trees, strict=True)):
             after = before.changed(self._changed_rows(k, edits))
             scores += [before.score(), after.score()]
             own += self._own_predictions(k, edits, before, after)
-            task, change = partial(self._change, k, edits, before, after), game.empty()
+            task = partial(self._change, k, edits, before, after)
+            change = self._draws.games[k].empty()
+            self._draws.games[k].add_no_rows(after.blind() - before.blind(), change)
             for part in map_in_threads(task, range(len(before.pieces)), self._n_threads):
                 change += part
-            added[split.rows] += game.counted(change, after.blind() - before.blind())
+            added[split.rows] += self._lines.read(change, split.rows)["cells"]
         scores, own, added = (one / len(splits) for one in (scores, own, added))
         pairs = zip(table.row_names[edits.rows].tolist(), *own.tolist(), strict=True)
         return scores[0], scores[1], added, {name: (one, other) for name, one, other in pairs}
@@ -85,16 +84,15 @@ class HeldForest:
         self, k: int, edits: Edits, before: FittedTrees, after: FittedTrees, piece: int
     ) -> Floats:
         """The change of all values under the trees of a piece, in the leaves that change."""
-        game, stream = self.games[k], (self._orders[0], self._orders[1], k)
+        game, stream = self._draws.games[k], (*self._orders, k)
         change = game.empty()
         rows = np.flatnonzero(np.isin(self._problem.splits[k].rows, edits.rows))
         for old, new in zip(before.games(piece), after.games(piece), strict=True):
             changed = (old.weights != new.weights).any(axis=1) | bool(edits.labels)
             changed |= (game.passes(old, rows) != game.passes(new, rows)).any(axis=1)
-            game.add_all(
-                replace(old.some(changed), weights=-old.some(changed).weights), stream, change
-            )
-            game.add_all(new.some(changed), stream, change)
+            for sign, leaves in ((-1.0, old), (1.0, new)):
+                weights = np.where(changed[:, None], sign * leaves.weights, 0.0)
+                game.add_all(replace(leaves, weights=weights), stream, change)
         return change
 
     def _own_predictions(
@@ -106,7 +104,7 @@ class HeldForest:
             y = after.rows.places[y]
         found = []
         for one, rows in ((before, own), (after, own if edits.table is None else edits.table)):
-            raw = one.model.predict(one.model.places(self._sees[k](rows)), one.leaves)
+            raw = one.model.predict(one.model.places(self._draws.sees[k](rows)), one.leaves)
             found.append(one.model.loss.readable(y, raw))
         return np.array(found)
 
@@ -117,7 +115,10 @@ class HeldForest:
         _, train, by_train = np.intersect1d(split.rows, edits.rows, return_indices=True)
         _, valid, by_valid = np.intersect1d(held, edits.rows, return_indices=True)
         if edits.table is not None:
-            lines, both = self._sees[k](edits.table), [rows.features.train, rows.features.valid]
+            lines, both = (
+                self._draws.sees[k](edits.table),
+                [rows.features.train, rows.features.valid],
+            )
             for one, (places, by) in enumerate(((train, by_train), (valid, by_valid))):
                 both[one] = both[one].copy()
                 both[one][:, places] = lines[:, by]
