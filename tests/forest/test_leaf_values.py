@@ -1,6 +1,7 @@
 """Cells in the leaves of trees against the definition: all subsets of rows and of columns."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shapley2d._base.streams import generator
+from shapley2d._estimation.total import Lines
 from shapley2d._forest import leaves as leaf_game
 from shapley2d._forest.leaves import LeafGame, Leaves
 from shapley2d._forest.trees import SplitTree, bits
 from shapley2d._forest.weights import mean_weights
+from shapley2d._methods.solve import baseline_lines
 from shapley2d._theory.semivalues import size_probabilities
 from shapley2d.exceptions import InputError
 
@@ -85,11 +88,12 @@ def make_game(X, *, semivalues=SEMIVALUES[0], owners=None, **more):
     return LeafGame(owners, len(X), semivalues, int(max(owners)) + 1, **more)
 
 
-def values_of(game, several, blind=0.0):
+def values_of(game, several, blind=0.0, lines=None):
     values = game.empty()
     for leaves in several:
         game.add_values(leaves, values)
-    return game.counted(values, blind)
+    game.add_no_rows(blind, values)
+    return (lines or Lines()).read(values)["cells"]
 
 
 @pytest.mark.parametrize("semivalues", SEMIVALUES)
@@ -104,7 +108,10 @@ def test_every_subset_of_rows_and_columns(semivalues, some, label, baseline):
     several = [random_leaves(random, random_tree(random, 4, 4), X, some=some) for _ in range(3)]
     more = {"labelled": label, "from_zero": baseline == "zero"}
     game = make_game(X, semivalues=semivalues, owners=owners, **more)
-    values = values_of(game, several, 0.7)
+    asked = SimpleNamespace(baseline=baseline, label="y" if label else None)
+    shape = SimpleNamespace(shape=(n, game.n_columns))
+    lines = baseline_lines(shape, SimpleNamespace(semivalues=semivalues), asked)
+    values = values_of(game, several, 0.7, lines)
     parts = [part for leaves in several for part in parts_of(leaves, X, owners)]
     h = utility(parts, 0.7, baseline=baseline, label=3 if label else None)
     expected = brute_force(h, n, game.n_columns, *semivalues)
