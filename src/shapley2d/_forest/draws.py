@@ -141,9 +141,11 @@ class GivenTrees(ForestDraws):
         self._deep: dict[int, list[int]] = {}  # batches with deep leaves, by split
         shares = np.zeros(folds)
         for k, piece in self._batches:
-            for leaves in self._held[k].games(piece) if self._may_be_deep(k) else ():
-                share, named = self.games[k].deep_part(leaves)
-                shares[k] += share / len(self._held[k].model.trees)
+            trees = self._held[k]
+            for t in (t for numbers in trees.pieces[piece] for t in numbers):
+                weights = trees.masses[t] * trees.scales[t]
+                share, named = self.games[k].deep_part(trees.model.trees[t], weights)
+                shares[k] += share / len(trees.model.trees)
                 self.sampled |= named
                 if named.any() and piece not in self._deep.setdefault(k, []):
                     self._deep[k].append(piece)
@@ -164,9 +166,6 @@ class GivenTrees(ForestDraws):
             self.sampled[problem.table.n_columns :] = True  # the label's
             facts["exact_share"] = 1.0 - float(shares.mean())
         self._note(problem, baseline, facts)
-
-    def _may_be_deep(self, k: int) -> bool:
-        return any(map(self.games[k].may_be_deep, self._held[k].model.trees))
 
     def __call__(self, number: int) -> Draw:
         if number < self.sure:

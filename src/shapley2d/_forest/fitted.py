@@ -134,10 +134,10 @@ class FittedTrees:
         self._whole: list[Floats] = []  # means over all rows, by kind
         means, steps = [], []
         for piece in range(len(self.pieces)):
-            for numbers, raw in self._rounds(piece):
+            for numbers, raw, places in self._rounds(piece, find=True):
                 curvature = model.loss.curvature(rows.y, raw)
-                for leaves in self._of_round(numbers, raw):
-                    at, sums, count = self._sums(leaves)
+                for leaves, at in zip(self._of_round(numbers, raw), places, strict=True):
+                    sums, count = self._sums(leaves, at)
                     bends = curvature[:, model.outputs[leaves.number]]
                     if rows.bags is not None:
                         bends = bends * rows.bags[leaves.number]
@@ -157,7 +157,8 @@ class FittedTrees:
     def _change(self, rows: Rows) -> None:
         self.rows, self.leaves = rows, []
         for leaves in self.games():
-            t, (_, sums, count) = leaves.number, self._sums(leaves)
+            t, at = leaves.number, leaves.tree.leaves_of(leaves.features)
+            sums, count = self._sums(leaves, at)
             self.leaves.append(self.scales[t] * _ratio(sums, count[:, None]) + self.rest[t])
         self._validate()
 
@@ -172,22 +173,28 @@ class FittedTrees:
         """The game of every tree, or of those of a piece; ``masses`` replace the model's."""
         masses = self.masses if masses is None else masses
         for one in range(len(self.pieces)) if piece is None else [piece]:
-            for numbers, raw in self._rounds(one):
+            for numbers, raw, _ in self._rounds(one):
                 for leaves in self._of_round(numbers, raw):
                     t = leaves.number
                     yield replace(leaves, weights=masses[t] * self.scales[t])
 
-    def _rounds(self, piece: int) -> Iterator[tuple[list[int], Floats]]:
-        """The trees of every round, and the raw predictions of the training rows before it."""
-        raw, rounds = self._before[piece], self.pieces[piece]
+    def _rounds(
+        self, piece: int, *, find: bool = False
+    ) -> Iterator[tuple[list[int], Floats, list[NDArray[Any]]]]:
+        """The trees of every round, and the raw predictions of the training rows before it.
+
+        And the leaf of every row in each tree, where these are needed, or are to be found.
+        """
+        model, raw, rounds = self.model, self._before[piece], self.pieces[piece]
         for k, numbers in enumerate(rounds):
-            yield numbers, raw
             known = k + 1 == len(rounds) and len(self._before) > piece + 1
-            if len(self.model.rounds) > 1 and not known:
+            follows = len(model.rounds) > 1 and not known
+            places = [model.trees[t].leaves_of(self._seen) for t in numbers if find or follows]
+            yield numbers, raw, places
+            if follows:
                 raw = raw.copy()
-                for t in numbers:
-                    leaf, at = self.model.leaves[t], self.model.trees[t].leaves_of(self._seen)
-                    raw[:, self.model.outputs[t]] += leaf[at, 0]
+                for t, at in zip(numbers, places, strict=True):
+                    raw[:, model.outputs[t]] += model.leaves[t][at, 0]
         if len(self._before) == piece + 1:
             self._before.append(raw)
 
@@ -214,16 +221,12 @@ class FittedTrees:
             features = rows.features.train
             yield Leaves(t, model.trees[t], features, none, kinds, own, plays, plain)
 
-    def _sums(self, leaves: Leaves) -> tuple[NDArray[Any], Floats, Floats]:
-        """The leaf of every row; sums of what the tree was fitted on, by kind; and rows in each."""
-        at, size, n_kinds = (
-            leaves.tree.leaves_of(leaves.features),
-            leaves.tree.n_nodes,
-            self.n_kinds,
-        )
+    def _sums(self, leaves: Leaves, at: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Sums of what a tree was fitted on in every leaf, by kind; and the rows in each."""
+        size, n_kinds = leaves.tree.n_nodes, self.n_kinds
         cells = at if n_kinds == 1 else at.astype(np.intp) * n_kinds + leaves.kinds
-        sums = _sum_by(cells, leaves.numbers, size * n_kinds)
-        return at, sums.reshape(size, n_kinds), _sum_by(at, leaves.plays, size)
+        sums = _sum_by(cells, leaves.numbers, size * n_kinds).reshape(size, n_kinds)
+        return sums, _sum_by(at, leaves.plays, size)
 
     def _scale(self, means: list[Floats], steps: list[Floats]) -> None:
         model = self.model

@@ -162,7 +162,7 @@ class LeafGame:
         each = leaves.weights.sum(axis=0)[leaves.kinds] * leaves.numbers
         beta, alpha = row_coefficients.py_func(leaves.plays.sum(), each.sum(), self._row_weights)
         values[:, -1] += leaves.plays * beta + alpha * each
-        deep, *_ = self._deep(leaves)
+        deep, *_ = self._deep(leaves.tree, leaves.weighs)
         self._add_subsets(leaves.some(~deep) if deep.any() else leaves, values)
 
     def add_order(self, leaves: Leaves, random: np.random.Generator, values: Floats) -> None:
@@ -171,7 +171,7 @@ class LeafGame:
         It is turned, and read forwards and backwards. Every node has an order, so that it does not
         depend on which leaves count.
         """
-        deep, _, _ = self._deep(leaves)
+        deep, _, _ = self._deep(leaves.tree, leaves.weighs)
         nodes, paths, bundles = self._plan(leaves.tree, deep, 0)
         keys, depth = random.random(paths.shape), nodes[:, DEPTH].copy()
         keys[np.arange(paths.shape[1]) >= depth[:, None]] = np.nan  # the last in any order
@@ -197,7 +197,7 @@ class LeafGame:
         """
         self.add_values(leaves, values)
         seed, count, split = stream
-        deep = bool(self._deep(leaves)[0].any())
+        deep = bool(self._deep(leaves.tree, leaves.weighs)[0].any())
         if deep and count:
             leaves = replace(leaves, weights=leaves.weights / count)
             for k in range(count):
@@ -205,19 +205,15 @@ class LeafGame:
                 self.add_order(leaves, random, values)
         return deep
 
-    def may_be_deep(self, tree: SplitTree) -> bool:
-        """Whether a tree is tall enough for deep leaves."""
-        return tree.height > self._most
-
-    def deep_part(self, leaves: Leaves) -> tuple[float, Bools]:
+    def deep_part(self, tree: SplitTree, weights: Floats) -> tuple[float, Bools]:
         """The share of a tree's weights that is in deep leaves, and the columns on their paths."""
         named = np.zeros(self.n_columns, dtype=np.bool_)
-        deep, nodes, paths = self._deep(leaves)
+        deep, nodes, paths = self._deep(tree, weights.any(axis=1))
         if not deep.any():
             return 0.0, named
         for leaf in np.flatnonzero(deep).tolist():
             named[paths[leaf, : nodes[leaf, DEPTH]]] = True
-        mass = np.abs(leaves.weights).sum(axis=1)
+        mass = np.abs(weights).sum(axis=1)
         return float(mass[deep].sum() / mass.sum()), named
 
     def passes(self, leaves: Leaves, rows: Ints) -> NDArray[np.uint64]:
@@ -263,11 +259,11 @@ class LeafGame:
         )
         return nodes, paths, bundles[:found]
 
-    def _deep(self, leaves: Leaves) -> Any:
+    def _deep(self, tree: SplitTree, weighs: Bools) -> Any:
         """Whether each node is a deep leaf that counts; and nodes and paths of the plan."""
-        if not self.may_be_deep(leaves.tree):
-            return np.zeros(leaves.tree.n_nodes, dtype=np.bool_), None, None
-        nodes, paths, _ = self._plan(leaves.tree, leaves.weighs, 0)
+        if tree.height <= self._most:
+            return np.zeros(tree.n_nodes, dtype=np.bool_), None, None
+        nodes, paths, _ = self._plan(tree, weighs, 0)
         depths = np.where(nodes[:, BELOW] == 0, nodes[:, DEPTH], 0)
         most = int(depths.max())
         if most > MAX_PATH:
