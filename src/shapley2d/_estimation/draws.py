@@ -69,6 +69,7 @@ class Draws(ABC):
     ``first``: after how many the errors are looked at, at first.
     ``least``: after how many there is an answer.
     ``a_pass``: draws that use all there is once; ``whole_passes``: a run ends with a multiple.
+    ``sure``: draws at the beginning that have no error, before those that are sampled.
     ``exact``: whether the list ends, its sum is the answer, and nothing is sampled.
     ``compiled``: whether threads can share the work, as the lock of Python is not held.
     ``at_once``: draws that may be computed at the same time; None for as many as there are workers.
@@ -91,6 +92,7 @@ class Draws(ABC):
     first: int = 1
     a_pass: int = 1
     whole_passes: bool = False
+    sure: int = 0
     exact: bool = False
     compiled: bool = False
     at_once: int | None = None

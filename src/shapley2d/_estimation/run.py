@@ -177,7 +177,7 @@ class _Rounds:
         # errors shrink with the root of the number of draws; where none differs, with the number
         power = 1 if total.same else 2
         share = min(ratio / self.wanted, 1e100) if self.wanted else math.inf
-        needed = float(count) if enough else count * share**power
+        needed = float(count) if enough else draws.sure + (count - draws.sure) * share**power
         self.cost = cost
         if draws.whole_passes:  # in the first pass errors are those of rows that are to come
             passes = 1 if count < draws.a_pass else math.ceil(min(needed, 2**62) / draws.a_pass)
@@ -202,7 +202,7 @@ class _Rounds:
             self.history.append((count, ratio))
         if self.level or self.needed <= count or count >= draws.count:
             return False
-        end = max(math.ceil(min(self.needed, 2 * count)), count + 1)
+        end = max(math.ceil(min(self.needed, 2 * count - draws.sure)), count + 1)
         if draws.whole_passes:
             end = -(-end // draws.a_pass) * draws.a_pass
         self.end = min(end, draws.count)

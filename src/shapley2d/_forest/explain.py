@@ -19,7 +19,7 @@ from shapley2d._base.in_threads import count_threads, map_in_threads
 from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import figure
 from shapley2d._forest.ensemble import is_fitted, read_fitted
-from shapley2d._forest.game import LeafGame
+from shapley2d._forest.leaves import LeafGame
 from shapley2d._forest.losses import LogLoss, RightProbability, SquaredError
 from shapley2d._forest.own_score import hold_models
 from shapley2d._models.fitting import check_task
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._forest.game import Leaves
-    from shapley2d._theory.semivalues import Semivalue
+    from shapley2d._forest.leaves import Leaves
 
     Floats = NDArray[np.float64]
 
@@ -186,22 +185,25 @@ class PredictionExplainer:
             task = {"classifier": "classification", "regressor": "regression"}.get(
                 str(get_tags(model).estimator_type), task
             )
-        table = as_table(X)
         with without_warnings():  # the first row stands for those that will be asked for
-            first = native_rows(table.native, np.arange(1))
+            first = native_rows(as_table(X).native, np.arange(1))
             labels = np.asarray(y)[:1] if not hasattr(y, "iloc") else y.iloc[:1]
             problem = make_problem(X, y, first, labels, task=task, kinds=kinds)
         if hasattr(model, "fit"):
             check_task(model, problem.target.task)
-        (split,) = problem.splits
-        ensemble = read_fitted(model, split)
-        self._n_threads = count_threads(n_jobs)
-        (self._held,) = hold_models(model, [ensemble], problem, self._n_threads)
+        ensemble = read_fitted(model, problem.splits[0])
+        (self._held,) = hold_models(model, [ensemble], problem)
         self._see, self._table, self._target = ensemble.see, problem.table, problem.target
-        plain: tuple[Semivalue, Semivalue] = ("shapley", "shapley")
-        self._game = LeafGame(ensemble.features, plain, problem.table.n_columns, labelled=True)
-        self._kind = frame_kind(X)
-        self._leaves: list[Leaves] | None = None
+        self._game = LeafGame(
+            ensemble.features.owners,
+            problem.table.n_rows,
+            ("shapley", "shapley"),
+            problem.table.n_columns,
+            labelled=True,
+        )
+        self._kind, self._n_threads = frame_kind(X), count_threads(n_jobs)
+        # what the trees were fitted on is kept for the next question
+        self._games = list(self._held.games())
 
     def explain(self, row: Any, label: Any = None) -> Explanation:
         """What every training cell adds to the prediction of a row.
@@ -219,44 +221,34 @@ class PredictionExplainer:
         Explanation
         """
         held = self._held
-        features = self._see(self._read(row))
-        places = [held.model.find(features, t) for t in range(len(held.model.trees))]
+        places = held.model.places(self._see(self._read(row)))
         raw = held.model.predict(places, held.leaves)[0]
         output, sign, unit = self._output(raw, label)
-        if self._leaves is None:  # what the trees were fitted on is kept for the next question
-            self._leaves = [one for p in range(len(held.pieces)) for one in held.fitted_on(p)]
         kind = output if held.model.by_class else 0
         asked = []
-        for leaves in self._leaves:
-            t = leaves.number
+        for leaves in self._games:
+            t, (leaf,) = leaves.number, places[leaves.number]
             if held.model.by_class or held.model.outputs[t] == output:
-                leaf, weights = places[t][0], np.zeros((leaves.tree.n_nodes, held.n_kinds))
+                weights = np.zeros((leaves.tree.n_nodes, held.n_kinds))
                 weights[leaf, kind] = sign * held.scales[t][leaf, kind]
                 asked.append(replace(leaves, weights=weights))
-        values = np.zeros((self._game.n_rows, self._game.n_columns))
-        exact = True
+        values, sampled = self._game.empty(), False
         parts = [asked[k::4] for k in range(4)]  # the same bits for any number of threads
-        for part, without_sampling in map_in_threads(self._values, parts, self._n_threads):
+        for part, some in map_in_threads(self._values, parts, self._n_threads):
             values += part
-            exact &= without_sampling
+            sampled |= some
         baseline = float(held.model.start[output])
         texts, names = _Texts(self._table, self._target.y), [*self._table.column_names, LABEL]
         return Explanation(
-            float(sign * raw[output]), sign * baseline, unit, values, exact,
+            float(sign * raw[output]), sign * baseline, unit, values[:, :-1], not sampled,
             self._table.row_names.tolist(), names, texts, self._kind,
         )  # fmt: skip
 
     def _values(self, several: list[Leaves]) -> tuple[Floats, bool]:
-        """The values under some trees, and whether nothing was sampled."""
-        values = np.zeros((self._game.n_rows, self._game.n_columns))
-        deep, exact = np.zeros_like(values), True
-        for leaves in several:
-            self._game.add_values(leaves, values)
-            if self._game.deep_part(leaves)[1].any():
-                exact = False
-                for number in range(_ORDERS):
-                    self._game.add_deep_values(leaves, (0, number, 0), deep)
-        return values if exact else values + deep / _ORDERS, exact
+        """The values under some trees, and whether any of them were sampled."""
+        values = self._game.empty()
+        sampled = [self._game.add_all(leaves, (0, _ORDERS, 0), values) for leaves in several]
+        return values, any(sampled)
 
     def _read(self, row: Any) -> Any:
         """A row as a table like that of training."""

@@ -55,38 +55,46 @@ def check_scoring(problem: Problem) -> None:
     )
 
 
-def hold_models(
-    model: Any, ensembles: list[Ensemble], problem: Problem, n_threads: int
-) -> list[FittedTrees]:
+def hold_models(model: Any, ensembles: list[Ensemble], problem: Problem) -> list[FittedTrees]:
     """The trees of every split with their residuals; refuses what cannot be told exactly.
 
     ``model``: named in messages.
     """
     both = list(zip(ensembles, problem.splits, strict=True))
     rows = [_rows(model, ensemble, split, problem) for ensemble, split in both]
-    loss = ensembles[0].reading.model.loss
-    unit, held = unit_of(problem, loss, rows), []
-    for (ensemble, split), these in zip(both, rows, strict=True):
-        own, reading = ensemble.raw(split.valid), ensemble.reading
-        weights = np.ones(split.y.y.size)
-        if reading.start_weights is not None:
-            weights = reading.start_weights(split.y.y)
-        trees = _trees(reading, these, weights, own.shape[1])
-        places = trees.find_all(these.features.valid, n_threads)
-        predicted = trees.predict(places, trees.leaves)
-        if not reading.start_in:  # the model adds it to the sum of its trees
-            trees = replace(trees, start=own[0] - predicted[0])
-            predicted += trees.start
-        size = sum(float(np.abs(leaf).max(initial=0.0)) for leaf in reading.model.leaves)
-        size += float(np.abs(own).max(initial=0.0))
-        if not np.abs(own - predicted).max() <= 1e-6 * size:
-            raise InputError(
-                about(model),
-                " predicts the validation rows otherwise than its trees as they were read "
-                f"({library_of(model).version_words}): nothing is valued",
-            )
-        held.append(FittedTrees(trees, these, unit, (places, predicted), n_threads))
-    _check_explained(model, held)
+    unit = unit_of(problem, ensembles[0].reading.model.loss, rows)
+    held = [_hold(model, *one, these, unit) for one, these in zip(both, rows, strict=True)]
+    nobodys, moved = abs(sum(one.nobodys() for one in held)), sum(one.moved() for one in held)
+    if nobodys > MOST_UNEXPLAINED * moved:
+        why = (
+            "pass the rows and labels that it was fitted on, in their order, or the model unfitted"
+        )
+        if isinstance(held[0].model.loss, QuantileLoss):
+            why += "; leaves of quantiles with few or equal targets are no means of rows"
+        raise InputError(
+            about(model),
+            f" predicts what these rows do not: they leave {nobodys / moved:.0%} of its gain open, "
+            f"so that its values would not be theirs; {why}",
+        )
+    return held
+
+
+def _hold(model: Any, ensemble: Ensemble, split: Split, rows: Rows, unit: Unit) -> FittedTrees:
+    """The trees of a split; refused where they do not give the model's own predictions."""
+    own, reading = ensemble.raw(split.valid), ensemble.reading
+    trees = _trees(reading, rows, split.y.y, own.shape[1])
+    if not reading.start_in:  # the model adds it to the sum of its trees
+        first = trees.places(rows.features.valid[:, :1])
+        trees = replace(trees, start=own[0] - trees.predict(first, trees.leaves)[0])
+    held = FittedTrees(trees, rows, unit)
+    size = sum(float(np.abs(leaf).max(initial=0.0)) for leaf in reading.model.leaves)
+    size += float(np.abs(own).max(initial=0.0))
+    if not np.abs(own - held.predicted).max() <= 1e-6 * size:
+        raise InputError(
+            about(model),
+            " predicts the validation rows otherwise than its trees as they were read "
+            f"({library_of(model).version_words}): nothing is valued",
+        )
     return held
 
 
@@ -127,11 +135,14 @@ def _class_places(model: Any, ensemble: Ensemble, split: Split) -> NDArray[np.in
     return np.array([names.get(name, -1) for name in here.tolist()] + [-1], dtype=np.int64)
 
 
-def _trees(reading: Reading, rows: Rows, weights: Floats, n_outputs: int) -> Trees:
+def _trees(reading: Reading, rows: Rows, labels: NDArray[Any], n_outputs: int) -> Trees:
     """The trees, the model's first guess taken out of their leaves."""
     model, whole = reading.model, reading.start_in == "all"
     if not reading.start_in or model.by_class:
         return replace(model, start=np.zeros(n_outputs))
+    weights = np.ones(rows.y.size)
+    if reading.start_weights is not None:
+        weights = reading.start_weights(labels)
     start = model.loss.best_constant(rows.y, weights, n_outputs)
     shares = start / (len(model.leaves) / n_outputs if whole else 1)
     leaves = [
@@ -186,27 +197,12 @@ def facts_of_score(problem: Problem, loss: Loss, unit: Unit) -> dict[str, Any]:
 
 def facts_of_models(held: list[FittedTrees]) -> dict[str, Any]:
     """The model's own score, the baseline, and what the rows do not explain."""
-    sums = np.mean([one.summed() for one in held], axis=0)
     score = float(np.mean([one.score() for one in held]))
-    baseline, nobodys = float(sums[0]), float(sums[1])
+    baseline = float(np.mean([one.without_columns() for one in held]))
+    nobodys = float(np.mean([one.nobodys() for one in held]))
     share = nobodys / (score - baseline) if score != baseline else 0.0
     return {
         "model_score": score,
         "baseline_utility": baseline,
         "unexplained": share if abs(share) > 1e-9 else 0.0,
     }
-
-
-def _check_explained(model: Any, held: list[FittedTrees]) -> None:
-    nobodys = abs(sum(one.summed()[1] for one in held))
-    moved = sum(one.moved() for one in held)
-    if nobodys <= MOST_UNEXPLAINED * moved:
-        return
-    why = "pass the rows and labels that it was fitted on, in their order, or the model unfitted"
-    if isinstance(held[0].model.loss, QuantileLoss):
-        why += "; leaves of quantiles with few or equal targets are no means of rows"
-    raise InputError(
-        about(model),
-        f" predicts what these rows do not: they leave {nobodys / moved:.0%} of its gain open, so "
-        f"that its values would not be theirs; {why}",
-    )
