@@ -120,8 +120,8 @@ def page_content(
 def _people(valuation: Valuation, page: dict[str, Any], columns: Ints) -> list[dict[str, Any]]:
     """One record a contributor: what it holds, is worth, and adds, its bar in per cent."""
     f, each = page["f"], page["f"].each(valuation)
-    low = min(0.0, *(one["low"] for one in each))
-    high = max(0.0, *(one["high"] for one in each))
+    low = float(min(0.0, *(one["low"] for one in each)))
+    high = float(max(0.0, *(one["high"] for one in each)))
 
     def place(value: float) -> float:
         return round(1 + 98 * (value - low) / (high - low or 1.0), 1)
