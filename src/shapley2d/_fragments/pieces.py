@@ -96,7 +96,7 @@ def read_piece(name: str, data: Any, on: str | None, kinds: Mapping[str, str] | 
     data = opened(data)
     names = names_of(data)
     if on is None:
-        if not _has_index(data):
+        if _index(as_frame(data)) is None:
             raise InputError(
                 Place(name), " does not say which row is which: name the id column by ",
                 Setting("on"), _id_hint(names),
@@ -110,15 +110,16 @@ def read_piece(name: str, data: Any, on: str | None, kinds: Mapping[str, str] | 
         data, keys = without_column(data, on, name, "on")
     if len(names) == (on is not None):
         raise InputError(Place(name), " has no columns besides the ids: leave this file out")
-    own = None if kinds is None else {key: kinds[key] for key in kinds if key in names}
+    own = {key: kind for key, kind in (kinds or {}).items() if key in names}
     table = as_table(data, name, own or None)
     warn_of_reading(table, name)
     return make_piece(name, row_ids(table.row_names if keys is None else keys, name), table)
 
 
-def _has_index(data: Any) -> bool:
-    frame = nw.from_native(as_frame(data), eager_only=True, pass_through=True)
-    return isinstance(frame, nw.DataFrame) and nw.maybe_get_index(frame) is not None
+def _index(data: Any) -> Any:
+    """The index of a frame or series; None where it has none."""
+    known = nw.from_native(data, eager_only=True, allow_series=True, pass_through=True)
+    return nw.maybe_get_index(known) if isinstance(known, (nw.DataFrame, nw.Series)) else None
 
 
 def _id_hint(names: Sequence[str]) -> str:
@@ -189,13 +190,11 @@ def label_piece(y: Any, labels: Any, on: str | None) -> tuple[str, Piece | None]
             Setting("labels"), " are given, so ", Place("y"), " must be the name of their column"
         )
     name = as_text(getattr(y, "name", None) or "(label)")
-    series = nw.from_native(y, series_only=True, pass_through=True)
-    table = as_table({name: y}, "y")
-    index = None if not isinstance(series, nw.Series) else nw.maybe_get_index(series)
+    table, index = as_table({name: y}, "y"), _index(y)
     if index is None and on is not None:
         raise InputError(
             Place("y"), " does not say which label is whose: pass a series with the ids as its "
             "index, or a table by ", Setting("labels"),
         )  # fmt: skip
-    ids = row_ids(np.arange(table.n_rows) if index is None else np.asarray(index), "y")
+    ids = row_ids(table.row_names if index is None else np.asarray(index), "y")
     return name, make_piece("", ids, table)

@@ -239,9 +239,9 @@ def _splits(
     """What trains and what validates: a table of its own, or folds of the rows."""
     X_valid, y_valid, weight = (asked[name] for name in ("X_valid", "y_valid", "valid_weight"))
     if X_valid is None:
-        if y_valid is not None or weight is not None:
-            absent = "y_valid" if y_valid is not None else "valid_weight"
-            raise InputError(Setting(absent), " needs a validation table ", Place("X_valid"))
+        for name in ("y_valid", "valid_weight"):
+            if asked[name] is not None:
+                raise InputError(Setting(name), " needs a validation table ", Place("X_valid"))
         warn_input(
             "there is no validation table, so the contributors' own rows test each other: rows "
             "that one of them invents vouch for each other"
@@ -274,17 +274,17 @@ def _splits(
     return [validated_split(joined.table, goal, chosen, y_valid, weight)]
 
 
-_ASKED = ("on", "by", "disagree", "task", "kinds", "cv", "valid_weight", "scoring", "semivalue")
+_ASKED = (
+    *("on", "by", "disagree", "method", "task", "kinds", "cv", "valid_weight", "scoring"),
+    "semivalue",
+)
 
 
 def _question(asked: Mapping[str, Any], target: str, run: Run) -> dict[str, Any]:
     """The arguments that decide the values, as JSON; None where one is no plain value."""
-    method = asked["method"]
-    found: dict[str, Any] = {name: plain_value(asked[name]) for name in _ASKED}
     return {
-        **found,
+        **{name: plain_value(asked[name]) for name in _ASKED},
         "target": target,
-        "method": method if isinstance(method, str) else None,
         "random_state": run.seed,
         "labels_apart": asked["labels"] is not None or not isinstance(asked["y"], str),
         "max_time": None if run.limit is None else run.limit.seconds,
