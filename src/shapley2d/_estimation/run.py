@@ -20,8 +20,9 @@ import numpy as np
 from shapley2d._base.json_record import history_pairs, whole_number
 from shapley2d._base.progress import IN_TIME, Pace, reporting
 from shapley2d._base.words import counted
+from shapley2d._estimation.parcels import single_threaded
 from shapley2d._estimation.total import Total
-from shapley2d._estimation.workers import in_order, single_threaded
+from shapley2d._estimation.workers import in_order
 from shapley2d.exceptions import InputError, OutOfTimeError, UtilityError
 
 if TYPE_CHECKING:

@@ -76,11 +76,10 @@ class _Moments:
 
     def __init__(self, shape: tuple[int, ...], order: Any, *, joint: bool, squared: bool) -> None:
         self.joint = joint
-        squares = ((*shape, *shape) if joint else shape) if squared else (0,) * len(shape)
+        squares = (2 * shape if joint else shape) if squared else (0,)
         self.total = np.zeros(shape, order=order)
-        self.between, self.within = np.zeros((2, *squares)) if joint else (
-            np.zeros(squares, order=order), np.zeros(squares, order=order),
-        )  # fmt: skip
+        self.between: Floats = np.zeros(squares, order=order)
+        self.within: Floats = np.zeros(squares, order=order)
 
     def add(self, value: Floats, errors: Floats | None, weight: float, before: float) -> float:
         """Add a draw; returns what it adds to the squares of how draws differ."""

@@ -18,7 +18,7 @@ from shapley2d._theory.axes import nested, step_weights
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
-    from shapley2d._base.arrays import Bools, Floats
+    from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._fragments.game import FragmentGame
     from shapley2d._fragments.method import Judging
@@ -83,8 +83,8 @@ class ScoredOrders(Orders):
             ends = np.stack([steps[0] * alone, steps[-1] * (whole - without)])
             self.ends = np.stack([ends, np.zeros_like(ends)], axis=2)
 
-    def notes(self, k: int, rows: Bools, worth: Floats) -> dict[str, Any]:
-        return scored_sets(self.games[k], rows, worth)
+    def notes(self, k: int, order: Ints, worth: Floats) -> dict[str, Any]:
+        return scored_sets(self.games[k], nested(order), worth)
 
 
 def estimate_game(
@@ -147,7 +147,7 @@ def _draws(game: FragmentGame, run: Run, judging: Judging) -> ScoredSets | Score
             "use MonteCarlo, which samples orders",
         )  # fmt: skip
     if design == "all sets":
-        draws: Any = ScoredSets([game], [slice(None)], n, run.semivalues)
+        draws: ScoredSets | ScoredOrders = ScoredSets([game], [slice(None)], n, run.semivalues)
         needed_s = each_s * 2**players
     else:
         draws = ScoredOrders(game, run, judging.max_permutations)

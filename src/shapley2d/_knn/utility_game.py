@@ -65,6 +65,7 @@ class KnnGame:
         classifies, self._k = split.y.task == "classification", n_neighbors
         self._ties, self._shares = baseline != "zero", votes == "share"
         self._few = FewRows.of(split, n_neighbors)
+        self.guesses = self._shares  # no rows are worth one, wherever values count from
         guesses = self._shares or (self._ties and not classifies)
         self._nothing = self._few.guess if guesses else 0.0
         y, y_valid = (one.codes.astype(np.float64) for one in (split.y, split.y_valid))

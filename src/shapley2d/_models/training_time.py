@@ -9,7 +9,7 @@ from joblib import effective_n_jobs
 
 from shapley2d._base.progress import now
 from shapley2d._base.words import format_seconds
-from shapley2d._estimation.workers import single_threaded
+from shapley2d._estimation.parcels import single_threaded
 from shapley2d._models.game_draws import LEAST_ORDERS
 from shapley2d.exceptions import OutOfTimeError, Setting
 

@@ -25,6 +25,7 @@ class _Around:
         self._game = game
         self.compiled: bool = getattr(game, "compiled", False)
         self.takes_all_rows: bool = getattr(game, "takes_all_rows", False)
+        self.guesses: bool = getattr(game, "guesses", False)
 
 
 class GroupedGame(_Around):
