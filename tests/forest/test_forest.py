@@ -25,7 +25,6 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 
 from shapley2d import CellValuer, Forest, value_cells
 from shapley2d._base.words import typeset
-from shapley2d._estimation.checkpoint import Checkpoint
 from shapley2d._tables.problem import make_problem
 from shapley2d._valuation.wording.sentences import score_tiles
 from shapley2d.exceptions import (
@@ -470,17 +469,6 @@ def test_a_model_that_cannot_be_fitted():
     model = DecisionTreeClassifier(min_samples_leaf=-1)
     with pytest.raises(UtilityError, match=r"DecisionTree.* failed on 40 rows: .*min_samples_leaf"):
         value_cells(X, y, X, y, method=Forest(model))
-
-
-def test_a_checkpoint_with_more_trees_than_the_model(tmp_path, monkeypatch):
-    X, y, Xv, yv, *_ = tables(40, n_valid=20)
-    model = RandomForestClassifier(9, max_depth=4, random_state=1).fit(X, y)
-    path = tmp_path / "run"
-    save = Checkpoint.save
-    monkeypatch.setattr(Checkpoint, "save", lambda self, _count, arrays: save(self, 99, arrays))
-    value_cells(X, y, Xv, yv, method=Forest(model), checkpoint=path)
-    with pytest.raises(InputError, match=r"\(it has more trees than the model\): delete it"):
-        value_cells(X, y, Xv, yv, method=Forest(model), checkpoint=path)
 
 
 def test_a_model_by_name():

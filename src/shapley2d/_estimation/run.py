@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from shapley2d._base.json_record import history_pairs, whole_number
-from shapley2d._base.progress import IN_TIME, Pace, reporting
+from shapley2d._base.progress import Pace, reporting
 from shapley2d._base.words import counted
 from shapley2d._estimation.parcels import single_threaded
 from shapley2d._estimation.total import Total
@@ -77,15 +77,14 @@ def run_draws(
             total = Total(draws.at(level) if level else draws, lines)
             rounds = _Rounds(total.draws, tolerance)
             rounds.restore(saved.facts, saved.count)
-            total.restore(saved.count, saved.arrays)
+            total.restore(saved)
 
         checkpoint.load(go_on, total.n_bytes + _NOTE_BYTES)
     resumed = total.count
     while True:
         ran = _Run(total, rounds, title, limit, checkpoint)
         results = in_order(total.draws, total.count, n_jobs=n_jobs, cluster=cluster, limit=limit)
-        in_time = "" if draws.exact else IN_TIME
-        with reporting(progress, title, in_time) as report, single_threaded():
+        with reporting(progress, title, draws.in_time) as report, single_threaded():
             stop = ran.add(results, report)
         if stop or not rounds.level:
             break

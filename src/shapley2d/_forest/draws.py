@@ -150,6 +150,7 @@ class GivenTrees(ForestDraws):
                 if named.any() and piece not in self._deep.setdefault(k, []):
                     self._deep[k].append(piece)
         self.sure, self.exact = len(self._batches), not self._deep
+        self.in_time = "" if self.exact else self.in_time  # all trees or nothing
         self.count = self.sure + max_rounds * len(self._deep)
         self.first = self.sure + 10 * len(self._deep)
         rows = [split.rows for split in problem.splits]

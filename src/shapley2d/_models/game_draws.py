@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.streams import draw_seeds, generator
-from shapley2d._estimation.draws import Draw, Draws, Stratum
+from shapley2d._estimation.draws import LEAST_DRAWS, Draw, Draws, Stratum
 from shapley2d._theory.axes import set_weights, step_weights, subsets
 from shapley2d._theory.game import nested_utilities
 
@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     from shapley2d._theory.game import Game
     from shapley2d._theory.semivalues import Semivalue
 
+_SAMPLED = 'method="mc" with max_time="{limit}" (--method mc --max-time {limit}) samples for {time}'
 _BLOCKS = 200  # of a game: enough for progress, checkpoints and many workers
-LEAST_ORDERS = 8
-"""Orders before there is an answer: errors by fewer mean little."""
-
 _LEAST, _MOST = 16, 2**20  # utilities of a block: fewer are not worth handing to a worker
 
 
@@ -66,6 +64,7 @@ class AllSets(GameDraws):
 
     exact = True
     unit = "block"
+    in_time = _SAMPLED
 
     def __init__(self, games: Sequence[Game], *asked: Any) -> None:
         super().__init__(games, *asked)
@@ -98,7 +97,15 @@ class AllSets(GameDraws):
         return {}
 
     def facts(self, count: int) -> dict[str, Any]:  # noqa: ARG002
-        return {"n_utilities": sum(2 ** (game.n_rows + game.n_columns) for game in self.games)}
+        return {"n_utilities": self._n_utilities}
+
+    def note(self, count: int) -> str:
+        done = self._n_utilities * count // self.count
+        return f"{done:,} of {self._n_utilities:,} utilities"
+
+    @property
+    def _n_utilities(self) -> int:
+        return sum(2 ** (game.n_rows + game.n_columns) for game in self.games)
 
 
 class Orders(GameDraws):
@@ -129,7 +136,7 @@ class Orders(GameDraws):
     @property
     def least(self) -> int:
         """Eight orders of every fold."""
-        return min(LEAST_ORDERS * len(self.games), self.count)
+        return min(LEAST_DRAWS * len(self.games), self.count)
 
     def __call__(self, number: int) -> Draw:
         k, own = self._placed(number)
