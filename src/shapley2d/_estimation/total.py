@@ -430,7 +430,7 @@ class Total:
         saved.check_arrays(shapes)
         for name, own in self._arrays():
             array = arrays[name]
-            squares = array.diagonal() if "sums" in name else array
+            squares = array.diagonal() if "sums" in name and array.ndim == 2 else array
             if name.endswith(("between", "within", "seen")) and (squares < 0).any():
                 raise ValueError(f"its {name} has entries below 0")
             own[...] = array.reshape(own.shape)
