@@ -36,9 +36,8 @@ import numpy as np
 from _knn_kernel import best, census_like, census_tables, kernel_seconds, timed
 
 from shapley2d import KNN, value_cells
-from shapley2d._knn.columns.chunk_design import chunk_design
-from shapley2d._knn.columns.semivalue import ColumnSemivalue
 from shapley2d._knn.kernels.rows import NEAR, make_room
+from shapley2d._knn.kriging import Kriging
 from shapley2d._knn.metric import measure
 from shapley2d._knn.processor import row_values
 from shapley2d._tables.problem import make_problem
@@ -211,9 +210,8 @@ def definition(*, small: bool) -> None:
     for name, (label, _, number) in TARGETS.items():
         for task, target in (("classification", label), ("regression", number)):
             rows = problem_rows(*paper_table(name, target, n_valid, n_rows), task=task)
-            design = chunk_design(
-                ColumnSemivalue(rows.n_columns, "shapley"), n_subsets, np.random.SeedSequence(0)
-            )
+            kriging = Kriging(rows.n_columns, "shapley")
+            design = kriging.design(n_subsets, np.random.default_rng(0))
             # of some subsets the row values by themselves: the first two are none and all columns
             lines = np.concatenate([np.eye(len(design.coalitions))[1:33], design.weights[0]])
             found = rows.contract(design.coalitions, lines)

@@ -6,11 +6,9 @@ from threadpoolctl import threadpool_limits
 
 from column_samples import all_coalitions, estimate_columns, exact_values
 from shapley2d._base.precision import interval_factor
-from shapley2d._knn.columns.design import ENUMERATE_UP_TO, PairSequence, pair_counts
-from shapley2d._knn.columns.kernel import kernel_profile, kernel_semivalues
-from shapley2d._knn.columns.semivalue import ColumnSemivalue
+from shapley2d._knn.kriging import Kriging, pair_counts, sample_pairs
 from shapley2d._knn.pieces import ColumnLines
-from shapley2d._theory.semivalues import check_semivalue
+from shapley2d._theory.semivalues import check_semivalue, size_probabilities
 
 SEMIVALUES = [
     "shapley",
@@ -77,7 +75,7 @@ def test_the_label_is_a_line_of_a_sample(semivalue, zero_baseline):
     exact = exact_values(labelled, m + 1, semivalue).T
     off, stated = [], []
     for seed in range(60):
-        design = lines.design(40, np.random.SeedSequence(seed), 4)
+        design = lines.design(40, np.random.default_rng(seed), 4)
         values, *errors = design.weights @ game(design.coalitions)
         off.append(values - exact)
         stated.append(np.square(errors).sum(axis=0))
@@ -108,62 +106,50 @@ def test_estimates_centre_on_the_value_of_any_game(semivalue):
 @pytest.mark.parametrize("semivalue", SEMIVALUES)
 def test_kernel_semivalue_in_closed_form(m, semivalue):
     coalitions = all_coalitions(m)
-    profile, amplitude = kernel_profile(m)
-    np.testing.assert_allclose(profile, -profile[::-1], atol=1e-12)
-    inside, outside = kernel_semivalues(
-        ColumnSemivalue(m, check_semivalue(semivalue)).joins, profile, amplitude
-    )
-    for size in range(1, m // 2 + 1):
-        T = np.random.default_rng(size).permutation(m) < size
-        game = amplitude[coalitions.sum(axis=1)] * profile[(coalitions ^ T).sum(axis=1)]
-        exact = exact_values(game[:, None], m, semivalue)[0]
-        np.testing.assert_allclose(np.where(T, inside[size], outside[size]), exact, atol=1e-10)
+    for part, sign in zip(Kriging(m, check_semivalue(semivalue)).parts, (-1, 1), strict=False):
+        np.testing.assert_allclose(part.profile, sign * part.profile[::-1], rtol=1e-12, atol=1e-12)
+        for size in range(1, m):
+            T = np.random.default_rng(size).permutation(m) < size
+            game = part.amplitude[coalitions.sum(axis=1)]
+            game *= part.profile[(coalitions ^ T).sum(axis=1)]
+            exact = exact_values(game[:, None], m, semivalue)[0]
+            found = np.where(T, part.inside[size], part.outside[size])
+            np.testing.assert_allclose(found, exact, atol=1e-9)
 
 
 def test_kernel_matrix_is_positive_definite():
     m = 9
     coalitions = all_coalitions(m)
-    profile, _ = kernel_profile(m)
-    gram = profile[(coalitions[:, None] ^ coalitions).sum(axis=2)]
-    assert np.linalg.eigvalsh(gram)[0] > -1e-9 * profile[0]
+    for part in Kriging(m, ("beta", 4, 1)).parts:
+        gram = part.profile[(coalitions[:, None] ^ coalitions).sum(axis=2)]
+        assert np.linalg.eigvalsh(gram)[0] > -1e-9 * part.profile[0]
 
 
 @pytest.mark.parametrize("m", [2, 5, 8, 12])
-def test_sequence_lists_every_pair_once(m):
-    sequence = PairSequence(m, np.random.SeedSequence(0))
-    pairs = sequence.take(10**6)
-    assert len(pairs) == sequence.n_pairs == 2 ** (m - 1) - 1
+def test_a_sample_of_all_pairs_has_each_once(m):
+    pairs = sample_pairs(m, 2**m, np.random.default_rng(0))
+    assert len(pairs) == pair_counts(m)[1:].sum() == 2 ** (m - 1) - 1
     both = {tuple(pair) for pair in np.concatenate([pairs, ~pairs])}
     assert len(both) == 2**m - 2
     assert pairs.sum(axis=1).max() <= m // 2
 
 
 @pytest.mark.parametrize("m", [12, 13, 40])
-def test_every_prefix_is_as_even_as_can_be(m):
-    sequence = PairSequence(m, np.random.SeedSequence(5))
-    assert max(pair_counts(40)) > ENUMERATE_UP_TO  # both ways of drawing pairs are seen
-    longest = sequence.take(600)
-    assert len({tuple(pair) for pair in np.concatenate([longest, ~longest])}) == 1200
-    for length in (1, 7, 50, 333, 600):
-        prefix = PairSequence(m, np.random.SeedSequence(5)).take(length)
-        np.testing.assert_array_equal(prefix, longest[:length])
-        sampled = np.bincount(prefix.sum(axis=1), minlength=m // 2 + 1)[1:]
-        unfinished = sampled[sampled < np.array(pair_counts(m)[1:])]
-        assert unfinished.max() - unfinished.min() <= 1
-        assert sampled.max() <= unfinished.max()
+@pytest.mark.parametrize("length", [1, 7, 50, 333, 600])
+def test_sizes_are_as_even_as_can_be(m, length):
+    pairs = sample_pairs(m, length, np.random.default_rng(5))
+    assert len({tuple(pair) for pair in np.concatenate([pairs, ~pairs])}) == 2 * length
+    sampled = np.bincount(pairs.sum(axis=1), minlength=m // 2 + 1)[1:]
+    unfinished = sampled[sampled < pair_counts(m)[1:]]
+    assert unfinished.max() - unfinished.min() <= 1
+    assert sampled.max() <= unfinished.max()
 
 
 def test_sampled_pairs_are_uniform():
-    """Each of the 20 pairs of three out of six columns is equally likely to come first."""
-    first = [
-        next(
-            pair
-            for pair in PairSequence(6, np.random.SeedSequence(seed)).take(20)
-            if pair.sum() == 3
-        )
-        for seed in range(600)
-    ]
-    codes = np.unique(np.array(first) @ (1 << np.arange(6)), return_counts=True)[1]
+    """Each of the ten pairs of three out of six columns is equally likely to be sampled."""
+    samples = [sample_pairs(6, 3, np.random.default_rng(seed)) for seed in range(600)]
+    of_three = [pairs[pairs.sum(axis=1) == 3][0] for pairs in samples]
+    codes = np.unique(np.array(of_three) @ (1 << np.arange(6)), return_counts=True)[1]
     assert len(codes) == 10
     assert np.square(codes - 60).sum() / 60 < 27.9  # chi-squared, 9 degrees of freedom, p = 0.001
 
@@ -181,7 +167,7 @@ def test_hundreds_of_columns(semivalue, bound):
         return coalitions @ worth.T + (coalitions[:, first] & coalitions[:, second]) @ bonus.T
 
     # A player meets its partner with the chance that a member of its coalition was there before.
-    joins = ColumnSemivalue(m, check_semivalue(semivalue)).joins
+    joins = size_probabilities(check_semivalue(semivalue), m)
     exact = worth.copy()
     meets = joins @ np.arange(m) / (m - 1)
     exact[:, first] += meets * bonus
@@ -197,16 +183,13 @@ def test_hundreds_of_columns(semivalue, bound):
 
 def test_results_depend_on_the_seed_alone():
     utilities = random_game(12)
-    seed = np.random.SeedSequence(7)
-    one, two = (
-        estimate_columns(Lookup(utilities), 12, n_subsets=100, random_state=seed) for _ in range(2)
+    one, same = (
+        estimate_columns(Lookup(utilities), 12, n_subsets=100, random_state=7) for _ in range(2)
     )
-    same = estimate_columns(Lookup(utilities), 12, n_subsets=100, random_state=7)
     other = estimate_columns(Lookup(utilities), 12, n_subsets=100, random_state=8)
-    np.testing.assert_array_equal(one.values, two.values)
+    np.testing.assert_array_equal(one.values, same.values)
     np.testing.assert_array_equal(one.stderr, same.stderr)
     assert not np.array_equal(one.values, other.values)
-    assert seed.n_children_spawned == 0
 
 
 def test_constant_games_have_no_error():

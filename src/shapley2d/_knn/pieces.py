@@ -11,17 +11,16 @@ the first pieces of its list.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from shapley2d._base.in_threads import map_in_threads
-from shapley2d._base.streams import generator, seed_sequence
+from shapley2d._base.streams import generator
 from shapley2d._estimation.old_workers import ordered_results
-from shapley2d._knn.columns.chunk_design import chunk_design
-from shapley2d._knn.columns.semivalue import ColumnSemivalue
+from shapley2d._knn.kriging import Kriging
 from shapley2d._knn.strata import deal_stratum, in_turn
 from shapley2d._theory.semivalues import feature_semivalue, marginal_weights, size_probabilities
 
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._knn.columns.chunk_design import ChunkDesign
     from shapley2d._knn.game import RowValues
+    from shapley2d._knn.kriging import Design
     from shapley2d._knn.strata import Stratum
     from shapley2d._theory.semivalues import Semivalue
 
@@ -91,8 +90,8 @@ class ColumnLines:
         return feature_semivalue(self.semivalue) if self.has_label else (1.0, self.semivalue)
 
     @cached_property
-    def _target(self) -> ColumnSemivalue:
-        return ColumnSemivalue(self.n_columns, self._of_columns[1])
+    def _kriging(self) -> Kriging:
+        return Kriging(self.n_columns, self._of_columns[1])
 
     def of_all_subsets(self, subsets: Masks) -> Floats:
         """Weights (lines, subsets) of row values where all subsets are evaluated, some at a time.
@@ -113,27 +112,23 @@ class ColumnLines:
             weights[:, size == 0] = 0.0
         return weights
 
-    def design(self, n_subsets: int, seed: np.random.SeedSequence, error_lines: int) -> ChunkDesign:
+    def design(self, n_subsets: int, random: np.random.Generator, error_lines: int) -> Design:
         """Some subsets, and weights (1 + error lines, lines, subsets) of their row values."""
-        design = chunk_design(
-            self._target, n_subsets, seed, error_lines=error_lines, empty_is_zero=self.zero_baseline
-        )
+        design = self._kriging.design(n_subsets, random, error_lines)
+        if self.zero_baseline:
+            design.weights[:, :, 0] = 0.0
         if not self.has_label:
             return design
         weights = self._of_columns[0] * design.weights
         label = -weights.sum(axis=1, keepdims=True)
         if self.semivalue == "shapley":
             label[0, 0, 1] += 1.0  # all columns
-            return replace(design, weights=np.concatenate([weights, label], axis=1))
-        return self._with_mean(replace(design, weights=weights), n_subsets, seed)
+            return design._replace(weights=np.concatenate([weights, label], axis=1))
+        return self._with_mean(design._replace(weights=weights), n_subsets, random)
 
-    def _with_mean(
-        self, design: ChunkDesign, n_subsets: int, seed: np.random.SeedSequence
-    ) -> ChunkDesign:
+    def _with_mean(self, design: Design, n_subsets: int, random: np.random.Generator) -> Design:
         """The design with the label: a mean over as many random subsets, as it meets them."""
         m, (n_lines, _, before) = self.n_columns, design.weights.shape
-        key = (*seed.spawn_key, _LABEL)
-        random = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=key))
         size = random.choice(m + 1, n_subsets, p=size_probabilities(self.semivalue, m + 1))
         met = random.permuted(np.arange(m)[None, :] < size[:, None], axis=1)
         signs = random.choice([-1.0, 1.0], (n_lines - 1, n_subsets))
@@ -146,10 +141,7 @@ class ColumnLines:
         if self.zero_baseline:
             weights[:, m, before:][:, size == 0] = 0.0
         coalitions = np.concatenate([design.coalitions, met])
-        return replace(design, coalitions=coalitions, weights=weights)
-
-
-_LABEL = 2**31 + 1  # beyond the keys of the design
+        return design._replace(coalitions=coalitions, weights=weights)
 
 
 @dataclass(frozen=True)
@@ -209,17 +201,17 @@ class Pieces:
         """The stratum of a piece."""
         return self.chunks[number % len(self.chunks)][0]
 
-    def design(self, number: int) -> ChunkDesign | None:
+    def design(self, number: int) -> Design | None:
         """The subsets of a piece with the weights of their row values; None for all of them."""
         if self.takes_all:
             return None
-        seed = seed_sequence(self.seed, "chunk pairs", number)
-        return self.lines.design(self.n_subsets, seed, self.error_lines)
+        random = generator(self.seed, "chunk pairs", number)
+        return self.lines.design(self.n_subsets, random, self.error_lines)
 
     def __call__(self, number: int) -> PieceResult:
         return self.under(number, self.design(number))
 
-    def under(self, number: int, design: ChunkDesign | None) -> PieceResult:
+    def under(self, number: int, design: Design | None) -> PieceResult:
         """What a piece gives under the subsets of its design."""
         k, rows = self.chunks[number % len(self.chunks)]
         part, n_lines = self.parts[k], len(self.lines)

@@ -20,7 +20,7 @@ from shapley2d._base.progress import now, reporting
 from shapley2d._base.warnings import warn
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.rounds import LEAST_PIECES, Rounds, add_rounds, pieces_needed
-from shapley2d._knn.columns.chunk_design import FEW_PER_PLAYER, MAX_SUBSETS, few_subsets
+from shapley2d._knn.kriging import FEW_PER_PLAYER, MAX_SUBSETS, few_subsets
 from shapley2d._knn.metric import measure
 from shapley2d._knn.pieces import ColumnLines, make_pieces
 from shapley2d._knn.processor import row_values

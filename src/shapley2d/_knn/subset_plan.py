@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from shapley2d._knn.columns.chunk_design import MAX_SUBSETS
+from shapley2d._knn.kriging import MAX_SUBSETS
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
