@@ -13,7 +13,7 @@ from shapley2d._estimation.monte_carlo import Moments
 from shapley2d._estimation.old_draws import PermutationDraws
 from shapley2d._knn.kriging import Kriging, sample_pairs
 from shapley2d._knn.metric import measure
-from shapley2d._knn.processor import row_values
+from shapley2d._knn.neighbours import Neighbours
 from shapley2d._knn.utility_game import KnnGame
 from shapley2d._models.sweeps.models import SWEEPS
 from shapley2d._tables.problem import make_problem
@@ -103,13 +103,12 @@ def column_game(
     (split,) = make_problem(
         parts.X, parts.y, parts.X_valid, parts.y_valid, task="classification"
     ).splits
-    rows = row_values(
+    rows = Neighbours(
         measure(split.train, split.valid),
         split.y.codes,
         split.y_valid.codes,
         task="classification",
         n_neighbors=NEIGHBOURS,
-        n_jobs=1,
     )
     n_columns = parts.X.shape[1]
     known = rows.values(subsets(n_columns))

@@ -8,7 +8,7 @@ from column_samples import all_coalitions, estimate_columns, exact_values
 from shapley2d._base.precision import interval_factor
 from shapley2d._knn.kriging import NOISE, Fit, Kriging, few_subsets, sample_pairs
 from shapley2d._knn.metric import measure
-from shapley2d._knn.processor import row_values
+from shapley2d._knn.neighbours import Neighbours
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.semivalues import check_semivalue
 
@@ -32,13 +32,12 @@ def knn_game(task, seed):
     )
     y = (score > np.median(score)).astype(int) if task == "classification" else score
     (split,) = make_problem(X[:30], y[:30], X[30:], y[30:], task=task).splits
-    rows = row_values(
+    rows = Neighbours(
         measure(split.train, split.valid, "auto"),
         split.y.codes,
         split.y_valid.codes,
         task=task,
         n_neighbors=5,
-        n_jobs=1,
     )
     return rows.values(COALITIONS)
 

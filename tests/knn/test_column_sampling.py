@@ -7,7 +7,7 @@ from threadpoolctl import threadpool_limits
 from column_samples import all_coalitions, estimate_columns, exact_values
 from shapley2d._base.precision import interval_factor
 from shapley2d._knn.kriging import Kriging, pair_counts, sample_pairs
-from shapley2d._knn.pieces import ColumnLines
+from shapley2d._knn.lines import ColumnLines
 from shapley2d._theory.semivalues import check_semivalue, size_probabilities
 
 SEMIVALUES = [
@@ -37,6 +37,10 @@ class Lookup:
         return self.utilities[coalitions @ (1 << np.arange(coalitions.shape[1]))]
 
 
+def lines_of(m, semivalue, **asked):
+    return ColumnLines(np.arange(m), np.ones(m, dtype=bool), semivalue, **asked)
+
+
 def random_game(m, n=4, seed=0):
     return np.random.default_rng(seed).normal(size=(2**m, n))
 
@@ -50,35 +54,33 @@ def relative_error(values, exact):
 def test_all_coalitions_are_exact(m, semivalue):
     utilities, everything = random_game(m), all_coalitions(m)
     semivalue = check_semivalue(semivalue)
-    weights = ColumnLines(m, semivalue, has_label=False, zero_baseline=False).of_all_subsets(
-        everything
-    )
+    weights = lines_of(m, semivalue, has_label=False).of_all(everything)
+    np.testing.assert_array_equal(weights[-1], [1] + [0] * (2**m - 1))  # the labels alone
+    weights = weights[:-1]
     exact = exact_values(utilities, m, semivalue)
     np.testing.assert_allclose((weights @ utilities).T, exact, atol=1e-12)
     # the label is the last column: without it there is nothing
-    weights = ColumnLines(m, semivalue, has_label=True, zero_baseline=False).of_all_subsets(
-        everything
-    )
+    weights = lines_of(m, semivalue, has_label=True).of_all(everything)[:-1]
     labelled = np.concatenate([0 * utilities, utilities])
     exact = exact_values(labelled, m + 1, semivalue)
     np.testing.assert_allclose((weights @ utilities).T, exact, atol=1e-12)
 
 
 @pytest.mark.parametrize("semivalue", SEMIVALUES)
-@pytest.mark.parametrize("zero_baseline", [False, True])
-def test_the_label_is_a_line_of_a_sample(semivalue, zero_baseline):
+def test_the_label_is_a_line_of_a_sample(semivalue):
     m, utilities = 7, random_game(7)
     game, semivalue = Lookup(utilities), check_semivalue(semivalue)
-    lines = ColumnLines(m, semivalue, has_label=True, zero_baseline=zero_baseline)
-    utilities[0] *= not zero_baseline
+    lines = lines_of(m, semivalue, has_label=True)
     labelled = np.concatenate([0 * utilities, utilities])
     exact = exact_values(labelled, m + 1, semivalue).T
     off, stated = [], []
     for seed in range(60):
-        design = lines.design(40, np.random.default_rng(seed), 4)
+        design = lines.sample(40, np.random.default_rng(seed), 4)
         values, *errors = design.weights @ game(design.coalitions)
-        off.append(values - exact)
-        stated.append(np.square(errors).sum(axis=0))
+        np.testing.assert_allclose(values[-1], utilities[0], atol=1e-12)  # the labels alone
+        assert not np.array(errors)[:, -1].any()
+        off.append(values[:-1] - exact)
+        stated.append(np.square(errors).sum(axis=0)[:-1])
     ratio = np.mean(np.square(off), axis=(0, 2)) / np.mean(stated, axis=(0, 2))
     assert 0.5 < ratio[:-1].mean() < 1.5
     assert 0.6 < ratio[-1] < 1.6

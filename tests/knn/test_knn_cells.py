@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 
 from shapley2d import KNN, InputError, value_cells
 from shapley2d._knn.kriging import pair_counts
-from shapley2d._knn.subset_plan import MAX_SAMPLED_COLUMNS
+from shapley2d._knn.method import MAX_SAMPLED_COLUMNS
 from shapley2d.exceptions import InputWarning, PrecisionWarning, UnseenLabelWarning
 from tests.comparing import same_bits
 
