@@ -106,10 +106,7 @@ def generic() -> None:
                     np.mean(fitted.predict(X_valid[:, members]) == y_valid)
 
         game = ModelGame(estimator, split, baseline="zero")
-        pairs = [
-            (seconds_of(bare), seconds_of(game.utilities, rows, columns))
-            for _ in range(4)
-        ]
+        pairs = [(seconds_of(bare), seconds_of(game.utilities, rows, columns)) for _ in range(4)]
         loop, package = (min(pair[k] for pair in pairs) for k in (0, 1))
         print(
             f"{estimator!r:44}bare {loop:6.2f}s   package {package:6.2f}s   ratio {package / loop:.2f}"

@@ -147,7 +147,12 @@ class Total:
             self._common[k] += draw.weight * np.moveaxis(values[..., 1:], -1, 0)
             values = values[..., 0]
         read = self.lines.read
-        errors = {} if draw.errors is None else read(draw.errors, stratum.rows)
+        errors = {}
+        if draw.errors is not None:
+            lines = draw.errors
+            if self.draws.by_column:  # of another machine they come row by row, which changes bits
+                lines = np.ascontiguousarray(lines.swapaxes(1, 2)).swapaxes(1, 2)
+            errors = read(lines, stratum.rows)
         for name, value in read(values, stratum.rows).items():
             added = self._parts[k][name].add(value, errors.get(name), draw.weight, seen[0])
             if name == "cells" and draw.order is None:

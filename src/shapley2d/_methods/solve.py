@@ -39,7 +39,8 @@ def solve_draws(
     )
     limit = total.draws.limit
     if not total.draws.exact:
-        run.warn_of_precision(estimate, tolerance, limit, getattr(method, limit, 0))
+        stopped_at = estimate.info.get(limit, getattr(method, limit, 0))
+        run.warn_of_precision(estimate, tolerance, limit, stopped_at)
     return estimate
 
 
