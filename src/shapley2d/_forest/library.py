@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._forest.losses import (
-    GammaLoss,
-    LogLoss,
-    PoissonLoss,
-    QuantileLoss,
-    SoftmaxLoss,
-    SquaredError,
-)
+from shapley2d._forest.losses import loss_of_name
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -139,29 +132,16 @@ class Library(ABC):
         return f"{self.name} is {version}, and {self.known} is known to work"
 
 
-_LOSSES: dict[Loss, tuple[str, ...]] = {
-    SquaredError(): ("squared_error", "regression", "reg:squarederror", "RMSE"),
-    LogLoss(): ("binary", "binary:logistic", "binary:logitraw", "Logloss"),
-    SoftmaxLoss(): ("multiclass", "multi:softmax", "multi:softprob", "MultiClass"),
-    PoissonLoss(): ("poisson", "count:poisson", "Poisson"),
-    GammaLoss(): ("gamma", "reg:gamma"),
-    QuantileLoss(): ("absolute_error", "regression_l1", "reg:absoluteerror", "MAE"),
-}
-"""Losses by their names in all libraries."""
-
-
 def loss_named(model: Any, name: str, quantile: Any = 0.5) -> Loss:
     """The loss of a model; one that is not known, or has no value for single rows, is refused."""
-    if name in ("quantile", "reg:quantileerror", "Quantile"):
-        return QuantileLoss(float(quantile))
-    for loss, names in _LOSSES.items():
-        if name in names:
-            return loss
-    raise InputError(
-        about(model),
-        f" was fitted by {name!r}, and the losses that can be valued are the squared error, the "
-        "log loss, the Poisson and Gamma deviance, and those of quantiles",
-    )
+    loss = loss_of_name(name, quantile)
+    if loss is None:
+        raise InputError(
+            about(model),
+            f" was fitted by {name!r}, and the losses that can be valued are the squared error, "
+            "the log loss, the Poisson and Gamma deviance, and those of quantiles",
+        )
+    return loss
 
 
 def by_rounds(outputs: list[int], per_round: int) -> list[list[int]]:

@@ -97,7 +97,7 @@ def _read_forest(model: Any, classes: Any) -> tuple[Trees, Any]:
     estimators = [model] if hasattr(model, "tree_") else list(model.estimators_)
     classifies, count = classes is not None, len(estimators)
     leaves = [_tree_leaves(one, classifies=classifies) / count for one in estimators]
-    loss = losses.RightProbability() if classifies else losses.SquaredError()
+    loss = losses.PROBABILITY if classifies else losses.SQUARED
     trees = [read_tree(one) for one in estimators]
     return Trees(trees, leaves, [0] * count, [list(range(count))], loss), partial(
         _bags, model, count
@@ -129,7 +129,7 @@ def _loss(model: Any) -> Loss:
     """The loss of gradient boosting."""
     name = model.loss
     if name == "log_loss":
-        return losses.LogLoss() if len(model.classes_) == 2 else losses.SoftmaxLoss()
+        return losses.LOG if len(model.classes_) == 2 else losses.SOFTMAX
     quantile = getattr(model, "quantile", None) or getattr(model, "alpha", 0.5)
     return library.loss_named(model, name, quantile)
 
