@@ -38,25 +38,30 @@ class Reading:
 
     ``model``: its first guess, where that is in the leaves, is not taken out of them yet.
     ``see``: ``see(table)``: one row per feature; NaN where an entry is missing.
-    ``columns``: the column of a table behind every feature.
     ``raw``: ``raw(rows)``: the model's own raw prediction of rows as it takes them, one column per
         output.
     ``classes``: the labels in the order of the outputs; numbers of classes where it is None.
     ``start_in`` {"", "first", "all"}: which trees have the model's first guess, the best constant,
         in their leaves: none, the first of every output, or all.
     ``start_weights``: ``start_weights(y)``: the weights of rows in that guess.
-    ``bags``: ``bags(y)``: for every tree the weights of the rows that it was grown on, 0 for
-        others, given all labels; None where the rows are not those that the model was fitted on.
+    ``columns``: the column of a table behind every feature; None where features are columns.
+    ``weigh``: ``weigh(y)``: given all labels, the weights of the rows in all trees; or for every
+        tree, a list, 0 for rows that it was grown without; None where the rows are not those that
+        the model was fitted on.
     """
 
     model: Trees
     see: Callable[[Table], Floats]
-    columns: NDArray[np.int32]
     raw: Callable[[Any], Floats]
     classes: NDArray[Any] | None = None
     start_in: str = ""
     start_weights: Callable[[NDArray[Any]], Floats] | None = None
-    bags: Callable[[NDArray[Any]], list[NDArray[Any]] | None] | None = None
+    columns: NDArray[np.int32] | None = None
+    weigh: Callable[[NDArray[Any]], NDArray[Any] | list[NDArray[Any]] | None] | None = None
+
+    def owners(self, columns: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The owner of every feature, given that of every column."""
+        return columns if self.columns is None else columns[self.columns]
 
     @property
     def boosted(self) -> bool:
@@ -154,13 +159,6 @@ def columns_of(raw: Any) -> Floats:
     """Raw predictions with one column per output."""
     found = np.asarray(raw, dtype=np.float64)
     return found[:, None] if found.ndim == 1 else found
-
-
-def same_weights(
-    weigh: Callable[[NDArray[Any]], Floats], count: int, y: NDArray[Any]
-) -> list[NDArray[Any]]:
-    """Bags of trees that are all grown on the same rows, with these weights."""
-    return [weigh(y)] * count
 
 
 def is_of(model: Any, module: str, *names: str) -> bool:

@@ -98,10 +98,12 @@ def _rows(model: Any, ensemble: Ensemble, split: Split, problem: Problem) -> Row
     if split.y.task == "classification":
         place = _class_places(model, ensemble, split)
         y, y_valid = place[y], place[y_valid]
-    bags, reading = None, ensemble.reading
-    if reading.bags is not None:
+    bags: Any = None
+    if ensemble.reading.weigh is not None:
         labels = split.y.y if ensemble.fitted_here else problem.target.y
-        bags = reading.bags(labels)
+        bags = ensemble.reading.weigh(labels)
+        if isinstance(bags, np.ndarray):
+            bags = [bags] * len(ensemble.reading.model.trees)
         if bags is not None and split.rows.size < labels.size:
             bags = [bag[split.rows] for bag in bags]
     weights = split.weights / split.weights.sum()
