@@ -29,7 +29,7 @@ from shapley2d._forest.ensemble import (
 from shapley2d._forest.fitted import FittedTrees, Rows, Trees
 from shapley2d._forest.leaves import LeafGame
 from shapley2d._forest.library import has_text
-from shapley2d._forest.losses import RightProbability, SquaredError
+from shapley2d._forest.losses import PROBABILITY, SQUARED
 from shapley2d._forest.own_score import (
     facts_of_models,
     facts_of_score,
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
     from shapley2d._base.arrays import Bools, Floats
     from shapley2d._forest.leaves import Leaves
-    from shapley2d._forest.losses import Loss
     from shapley2d._forest.trees import Features, SplitTree
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
@@ -236,7 +235,7 @@ class GrownTrees(ForestDraws):
         self.sampled[:] = True
         for j in range(problem.table.n_columns):  # no tree can split on a constant column
             self.sampled[j] = any(varies(split.train.columns[j].entries) for split in splits)
-        self._loss: Loss = RightProbability() if self._classifies else SquaredError()
+        self._loss = PROBABILITY if self._classifies else SQUARED
         self._rows = [
             Rows(one, split.y.codes, split.y_valid.codes, split.weights / split.weights.sum())
             for one, split in zip(features, splits, strict=True)

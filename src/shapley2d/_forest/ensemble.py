@@ -166,7 +166,7 @@ def read_encoded(model: Any, split: Split, encoded: Features) -> Ensemble:
         return reading.raw(matrix(table))
 
     tables = (_matrix_table(encoded.train.T), _matrix_table(encoded.valid.T))
-    owners = encoded.owners[reading.columns]
+    owners = reading.owners(encoded.owners)
     features = Features(reading.see(tables[0]), reading.see(tables[1]), owners)
     return Ensemble(reading, features, see, raw, _classes(reading), fitted_here=True)
 
@@ -194,7 +194,7 @@ def read_fitted(model: Any, split: Split, *, fitted_here: bool = False) -> Ensem
                 about(model), f" cannot predict the validation rows: {error_line(error)}"
             ) from error
 
-    features = Features(see(split.train), see(split.valid), owners[reading.columns])
+    features = Features(see(split.train), see(split.valid), reading.owners(owners))
     return Ensemble(reading, features, see, raw, _classes(reading), fitted_here)
 
 

@@ -20,7 +20,6 @@ from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import figure
 from shapley2d._forest.ensemble import is_fitted, read_fitted
 from shapley2d._forest.leaves import LeafGame
-from shapley2d._forest.losses import LogLoss, RightProbability, SquaredError
 from shapley2d._forest.own_score import hold_models
 from shapley2d._models.fitting import check_task
 from shapley2d._tables.convert import as_table
@@ -34,11 +33,8 @@ from shapley2d.exceptions import InputError, Place, Setting
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._forest.leaves import Leaves
-
-    Floats = NDArray[np.float64]
 
 _ORDERS = 64  # random orders of the columns in leaves with too many of them
 
@@ -92,9 +88,8 @@ class Explanation:
         n : int
         down : bool
         """
-        check_whole(n, "n", 0)
         sums = self.row_values
-        order = np.argsort(sums if down else -sums, kind="stable")[:n]
+        order = self._first(sums, n, down=down)
         names = {"row": [self.row_names[i] for i in order], "adds": sums[order]}
         names["label"] = [self._texts(i, len(self.column_names) - 1) for i in order.tolist()]
         return make_frame(names, self._kind)
@@ -107,34 +102,35 @@ class Explanation:
         n : int
         down : bool
         """
-        check_whole(n, "n", 0)
-        flat = self.values.ravel()
-        order = np.argsort(flat if down else -flat, kind="stable")[:n]
-        rows, columns = np.unravel_index(order, self.values.shape)
-        pairs = list(zip(rows.tolist(), columns.tolist(), strict=True))
+        order = self._first(self.values.ravel(), n, down=down)
+        pairs = [divmod(cell, len(self.column_names)) for cell in order.tolist()]
         return make_frame(
             {
                 "row": [self.row_names[i] for i, _ in pairs],
                 "column": [self.column_names[j] for _, j in pairs],
                 "content": [self._texts(i, j) for i, j in pairs],
-                "adds": flat[order],
+                "adds": self.values.ravel()[order],
             },
             self._kind,
         )
 
+    def _first(self, sums: Floats, n: int, *, down: bool) -> Ints:
+        """The places of the ``n`` largest, or smallest, numbers."""
+        check_whole(n, "n", 0)
+        return np.argsort(sums if down else -sums, kind="stable")[:n]
+
     def __repr__(self) -> str:
-        sums, columns = self.row_values, self.column_values
-        up, down = np.argsort(-sums, kind="stable")[:3], np.argsort(sums, kind="stable")[:3]
-        first = np.argsort(-np.abs(columns), kind="stable")[:5]
+        def words(names: list[Any], sums: Floats, places: Ints, form: str) -> str:
+            return ", ".join(form.format(names[i], figure(sums[i], signed=True)) for i in places)
 
-        def words(rows: NDArray[np.intp]) -> str:
-            return ", ".join(f"{self.row_names[i]} ({figure(sums[i], signed=True)})" for i in rows)
-
-        named = [f"{self.column_names[j]} {figure(columns[j], signed=True)}" for j in first]
+        rows, columns = self.row_values, self.column_values
+        large = self._first(np.abs(columns), 5, down=False)
+        up, down = (self._first(rows, 3, down=one) for one in (False, True))
         return (
             f"Prediction {figure(self.prediction, 4)} ({self.unit}), {figure(self.baseline, 4)} "
-            f"without any rows\n  columns    {', '.join(named)}\n  rows up    {words(up)}\n"
-            f"  rows down  {words(down)}"
+            f"without any rows\n  columns    {words(self.column_names, columns, large, '{} {}')}\n"
+            f"  rows up    {words(self.row_names, rows, up, '{} ({})')}\n"
+            f"  rows down  {words(self.row_names, rows, down, '{} ({})')}"
         )
 
 
@@ -238,10 +234,10 @@ class PredictionExplainer:
             values += part
             sampled |= some
         baseline = float(held.model.start[output])
-        texts, names = _Texts(self._table, self._target.y), [*self._table.column_names, LABEL]
+        names = [*self._table.column_names, LABEL]
         return Explanation(
             float(sign * raw[output]), sign * baseline, unit, values[:, :-1], not sampled,
-            self._table.row_names.tolist(), names, texts, self._kind,
+            self._table.row_names.tolist(), names, self._text, self._kind,
         )  # fmt: skip
 
     def _values(self, several: list[Leaves]) -> tuple[Floats, bool]:
@@ -254,15 +250,13 @@ class PredictionExplainer:
         """A row as a table like that of training."""
         if hasattr(row, "to_dict") and getattr(row, "ndim", 2) == 1:  # a series of pandas
             row = row.to_dict()
+        if isinstance(row, list | tuple | np.ndarray):
+            row = [list(row)] if np.ndim(row[0]) == 0 else row
+            names = self._table.column_names
+            if not isinstance(self._table.native, np.ndarray) and len(row[0]) == len(names):
+                row = dict(zip(names, row[0], strict=True))
         if isinstance(row, dict) and not any(isinstance(one, list) for one in row.values()):
             row = make_frame({name: [entry] for name, entry in row.items()}, self._kind)
-        elif isinstance(row, list | tuple) or getattr(row, "ndim", 2) == 1:
-            row = [list(row)] if not isinstance(row[0], list | tuple) else row
-            if not isinstance(self._table.native, np.ndarray):
-                names = self._table.column_names
-                if len(row[0]) == len(names):
-                    columns = dict(zip(names, ([one] for one in row[0]), strict=True))
-                    row = make_frame(columns, self._kind)
         with without_warnings():
             read = match_columns(as_table(row, "row", like=self._table), self._table, "row")
         if read.n_rows != 1:
@@ -275,11 +269,12 @@ class PredictionExplainer:
         if not classes.size:
             if label is not None:
                 raise InputError(Setting("label"), " is for classification: leave it out")
-            same = isinstance(loss, SquaredError) or not loss.curved
-            return 0, 1.0, "in units of the target" if same else "log of the target"
+            logs = loss.name.endswith("deviance")
+            return 0, 1.0, "log of the target" if logs else "in units of the target"
+        binary = raw.size == 1  # the output is for the second of two classes
         places = self._held.rows.places
         assert places is not None
-        predicted = int(raw[0] > 0) if isinstance(loss, LogLoss) else int(raw.argmax())
+        predicted = int(raw[0] > 0) if binary else int(raw.argmax())
         if label is None:
             known = np.flatnonzero(places[:-1] == predicted)
             name = classes[known[0]] if known.size else predicted
@@ -290,21 +285,15 @@ class PredictionExplainer:
                     Setting("label", label), f" is not a label of the table: {', '.join(texts[:5])}"
                 )
             name, predicted = label, int(places[texts.index(str(label))])
-        if isinstance(loss, LogLoss):
+        if binary:
             return 0, 1.0 if predicted else -1.0, f"log odds of {name!s:.80}"
-        unit = "probability" if isinstance(loss, RightProbability) else "log score"
+        unit = "probability" if loss.by_class else "log score"
         return predicted, 1.0, f"{unit} of {name!s:.80}"
 
-
-class _Texts:
-    """Entries of a table and labels as text, by row and column."""
-
-    def __init__(self, table: Any, y: NDArray[Any]) -> None:
-        self._table, self._y = table, y
-
-    def __call__(self, i: int, j: int) -> str:
+    def _text(self, i: int, j: int) -> str:
+        """An entry of the training table, or a label, as text."""
         if j == self._table.n_columns:
-            return str(self._y[i])
+            return str(self._target.y[i])
         text = self._table.take_rows(np.array([i])).columns[j].text()[0]
         return "" if text is None else str(text)
 

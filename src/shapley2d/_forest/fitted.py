@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._forest.leaves import Leaves
-from shapley2d._forest.losses import RightProbability
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,7 +64,7 @@ class Trees:
     @property
     def by_class(self) -> bool:
         """Whether every tree predicts the shares of all classes."""
-        return isinstance(self.loss, RightProbability)
+        return self.loss.by_class
 
     def places(self, features: Floats) -> list[NDArray[Any]]:
         """The leaf of every row in each tree."""

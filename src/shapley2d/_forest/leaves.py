@@ -208,7 +208,7 @@ class LeafGame:
     def deep_part(self, tree: SplitTree, weights: Floats) -> tuple[float, Bools]:
         """The share of a tree's weights that is in deep leaves, and the columns on their paths."""
         named = np.zeros(self.n_columns, dtype=np.bool_)
-        deep, nodes, paths = self._deep(tree, weights.any(axis=1))
+        deep, nodes, paths = self._deep(tree, np.asarray(weights.any(axis=1)))
         if not deep.any():
             return 0.0, named
         for leaf in np.flatnonzero(deep).tolist():

@@ -10,13 +10,7 @@ import numpy as np
 from shapley2d._forest.ensemble import library_of
 from shapley2d._forest.fitted import FittedTrees, Rows, Unit
 from shapley2d._forest.library import about
-from shapley2d._forest.losses import (
-    LogLoss,
-    QuantileLoss,
-    RightProbability,
-    SoftmaxLoss,
-    SquaredError,
-)
+from shapley2d._forest.losses import LOG, SQUARED
 from shapley2d._methods.score_facts import per_cent, score_facts, target_variance
 from shapley2d.exceptions import InputError, Setting
 
@@ -69,7 +63,7 @@ def hold_models(model: Any, ensembles: list[Ensemble], problem: Problem) -> list
         why = (
             "pass the rows and labels that it was fitted on, in their order, or the model unfitted"
         )
-        if isinstance(held[0].model.loss, QuantileLoss):
+        if not (held[0].model.loss.curved or held[0].model.by_class):
             why += "; leaves of quantiles with few or equal targets are no means of rows"
         raise InputError(
             about(model),
@@ -104,10 +98,12 @@ def _rows(model: Any, ensemble: Ensemble, split: Split, problem: Problem) -> Row
     if split.y.task == "classification":
         place = _class_places(model, ensemble, split)
         y, y_valid = place[y], place[y_valid]
-    bags, reading = None, ensemble.reading
-    if reading.bags is not None:
+    bags: Any = None
+    if ensemble.reading.weigh is not None:
         labels = split.y.y if ensemble.fitted_here else problem.target.y
-        bags = reading.bags(labels)
+        bags = ensemble.reading.weigh(labels)
+        if isinstance(bags, np.ndarray):
+            bags = [bags] * len(ensemble.reading.model.trees)
         if bags is not None and split.rows.size < labels.size:
             bags = [bag[split.rows] for bag in bags]
     weights = split.weights / split.weights.sum()
@@ -158,9 +154,9 @@ def unit_of(problem: Problem, loss: Loss, rows: list[Rows]) -> Unit:
     Of the squared error that of the mean of the validation targets counts, as in R squared, and of
     other losses that of the best constant of the training rows.
     """
-    if isinstance(loss, RightProbability) or problem.scoring == "neg_mean_squared_error":
+    if loss.by_class or problem.scoring == "neg_mean_squared_error":
         return Unit()
-    if isinstance(loss, SquaredError):
+    if loss.name == SQUARED.name:
         whole = target_variance(problem)
     else:
         whole = float(np.mean([loss_of_constant(loss, one) for one in rows]))
@@ -169,8 +165,7 @@ def unit_of(problem: Problem, loss: Loss, rows: list[Rows]) -> Unit:
 
 def loss_of_constant(loss: Loss, rows: Rows) -> float:
     """The loss of the best constant of the training rows, on the validation rows."""
-    by_class = isinstance(loss, SoftmaxLoss | RightProbability)
-    n_outputs = int(max(rows.y.max(), rows.y_valid.max())) + 1 if by_class else 1
+    n_outputs = int(max(rows.y.max(), rows.y_valid.max(), 0)) + 1
     constant = loss.best_constant(rows.y, np.ones(rows.y.size), n_outputs)
     raw = np.broadcast_to(constant, (rows.y_valid.size, constant.size))
     with np.errstate(invalid="ignore", over="ignore"):
@@ -179,12 +174,12 @@ def loss_of_constant(loss: Loss, rows: Rows) -> float:
 
 def facts_of_score(problem: Problem, loss: Loss, unit: Unit) -> dict[str, Any]:
     """The score for a result's record: its name, what it is, and how to show it."""
-    if isinstance(loss, RightProbability) or unit == Unit():
+    if loss.by_class or unit == Unit():
         return score_facts(problem, "leaves")
-    if isinstance(loss, SquaredError):
+    if loss.name == SQUARED.name:
         return score_facts(replace(problem, scoring="r2"), "leaves")
     name = f"{loss.name} removed"
-    frequent = "class frequencies" if isinstance(loss, LogLoss | SoftmaxLoss) else "best constant"
+    frequent = "class frequencies" if loss.name == LOG.name else "best constant"
     says = (
         f"the share of the {loss.name} of the {frequent} that the predictions remove; 100 % is a "
         "perfect prediction, 0 % is no better than without any column"
