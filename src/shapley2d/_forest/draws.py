@@ -38,7 +38,7 @@ from shapley2d._forest.own_score import (
     unit_of,
 )
 from shapley2d._forest.read_sklearn import read_tree
-from shapley2d._knn.votes import varies
+from shapley2d._knn.metric import varying_columns
 from shapley2d._methods.baseline import LABELS_ALONE, MEAN_OF_ALL, warn_of_perfect_zero
 from shapley2d._models.fitting import last_step
 from shapley2d.exceptions import Place, Setting
@@ -233,8 +233,8 @@ class GrownTrees(ForestDraws):
         super().__init__(problem, run, list(features))
         self.sees = [partial(encoded_rows, split.train) for split in splits]
         self.sampled[:] = True
-        for j in range(problem.table.n_columns):  # no tree can split on a constant column
-            self.sampled[j] = any(varies(split.train.columns[j].entries) for split in splits)
+        varies = np.any([varying_columns(split.train) for split in splits], axis=0)
+        self.sampled[: varies.size] = varies  # no tree can split on a constant column
         self._loss = PROBABILITY if self._classifies else SQUARED
         self._rows = [
             Rows(one, split.y.codes, split.y_valid.codes, split.weights / split.weights.sum())
