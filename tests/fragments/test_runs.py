@@ -116,7 +116,7 @@ def test_nothing_depends_on_what_is_remembered(monkeypatch, method):
     same_bits(plain, value(fragments, y, valid, method=method, by="column"))
 
 
-class StoppedError(Exception):
+class StoppedError(UtilityError):
     pass
 
 
@@ -138,7 +138,7 @@ def test_a_stopped_run_goes_on_to_the_same_bits(method, how, crossed, tmp_path, 
     asked = {"method": method, "by": "column", "cv": 2, "n_jobs": 1}
     valid = None if crossed else valid
     plain = value(parts, y, valid, **asked)
-    kept, calls = FragmentGame.utility, []
+    kept, calls = FragmentGame._utility, []
 
     def utility(game, contributors, columns):
         calls.append(1)
@@ -148,7 +148,7 @@ def test_a_stopped_run_goes_on_to_the_same_bits(method, how, crossed, tmp_path, 
 
     file = tmp_path / "run.checkpoint"
     with monkeypatch.context() as patch:
-        patch.setattr(FragmentGame, "utility", utility)
+        patch.setattr(FragmentGame, "_utility", utility)
         with pytest.raises(how):
             value(parts, y, valid, checkpoint=file, **asked)
     assert file.exists()

@@ -125,8 +125,9 @@ class Total:
                     for name, shape in shapes.items()
                 }
             )
-        # of every stratum: weight, draws, largest square of one draw, fourth powers of own errors
-        self._seen = np.zeros((len(self._sizes), 4))
+        # of every stratum: weight, draws, fourth powers of own errors, and how far draws are off:
+        # the largest square of one of them, and all squares
+        self._seen = np.zeros((len(self._sizes), 5))
         self._common = [np.zeros((draws.lines, size, m + 1)) for size in self._sizes]
         ordered = range(len(self._sizes)) if draws.ordered else []
         self._usual = [np.zeros(self.shape_of(k)) for k in ordered]
@@ -141,7 +142,7 @@ class Total:
         k, values = draw.stratum, draw.values
         stratum, seen = self.draws.strata[k], self._seen[k]
         if draw.order is not None:
-            values = self._in_place(draw, k)
+            values, off = self._in_place(draw, k)
         if self.draws.lines:
             self._common[k] += draw.weight * np.moveaxis(values[..., 1:], -1, 0)
             values = values[..., 0]
@@ -149,18 +150,21 @@ class Total:
         errors = {} if draw.errors is None else read(draw.errors, stratum.rows)
         for name, value in read(values, stratum.rows).items():
             added = self._parts[k][name].add(value, errors.get(name), draw.weight, seen[0])
-            if name == "cells":
-                seen[2] = max(seen[2], added)
+            if name == "cells" and draw.order is None:
+                off = added
         if errors:
             squares = np.square(np.square(errors["cells"]).sum(axis=0)).mean()
-            seen[3] += draw.weight**4 * squares / (draw.dof + 2)
-        seen[:2] += draw.weight, 1
+            seen[2] += draw.weight**4 * squares / (draw.dof + 2)
+        seen += draw.weight, 1, 0, max(off - seen[3], 0.0), off
         for name, note in draw.notes.items():
             self.notes.setdefault(name, []).append(note)
         self.count += 1
 
-    def _in_place(self, draw: Draw, k: int) -> Floats:
-        """Values of an order, less what their places are usually worth, for the players there."""
+    def _in_place(self, draw: Draw, k: int) -> tuple[Floats, float]:
+        """Values of an order, less what their places are usually worth, for the players there.
+
+        And the square by which they are off from what is usual in their places.
+        """
         assert draw.order is not None
         rows, columns = draw.order
         placed, usual, before = draw.values, self._usual[k], self._seen[k, 1]
@@ -175,10 +179,12 @@ class Total:
             found += expected - mean
             found[[0, -1]] = expected[[0, -1]]
             found += (placed.sum(axis=0) - found.sum(axis=0)) / n
-        usual += (placed - usual) / (before + 1)
+        off = placed - usual
+        usual += off / (before + 1)
         values = np.empty_like(found)
         values[np.ix_(rows, np.append(columns, len(columns)))] = found
-        return values
+        off = off[..., 0] if self.draws.lines else off
+        return values, float(np.square(off).sum() * before / (before + 1))
 
     def notes_of(self, name: str) -> NDArray[Any]:
         """What draws have noted under a name."""
@@ -278,7 +284,7 @@ class Total:
         folds: dict[int, list[tuple[float, float]]] = {id(self.draws): []}
         for k, stratum in enumerate(self._strata if not self.draws.exact else []):
             one, factors = self._parts[k][part], self._factors(k)
-            seen, count, _, fourth = self._seen[k].tolist()
+            seen, count, fourth = self._seen[k, :3].tolist()
             # of few rows that are left the error is no nearer to normal than a sum of so few
             unused = 1.0 if math.isinf(stratum.size) else 1 - seen % stratum.size / stratum.size
             within = self._parts[k]["cells"].within
@@ -293,7 +299,7 @@ class Total:
         for parts in folds.values():
             if self.draws.lines:
                 lines = np.square(self.common(part)).sum(axis=0)
-                parts.append((float(lines.mean()), self.draws.lines - 1))
+                parts.append((float(lines.mean()), max(self.draws.lines - 1, 1)))
             # their squares may be too large
             largest = max((variance for variance, _ in parts), default=0.0) or 1.0
             spread = sum((variance / largest) ** 2 / freedom for variance, freedom in parts)
@@ -320,11 +326,8 @@ class Total:
         known values, one draw dominated in 95 to 100 % of linear regressions, whose intervals
         covered 0.3 to 0.4 of the values, and never where the score was accuracy.
         """
-        whole = [float(part["cells"].between.sum()) for part in self._parts]
-        return max(
-            largest / squares if squares > 0 else 0.0
-            for largest, squares in zip(self._seen[:, 2], whole, strict=True)
-        )
+        largest, whole = self._seen[:, 3], self._seen[:, 4]
+        return float((largest[whole > 0] / whole[whole > 0]).max(initial=0.0))
 
     @property
     def one_decides(self) -> bool:

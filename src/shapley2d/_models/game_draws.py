@@ -82,10 +82,7 @@ class AllSets(GameDraws):
         rows = subsets(game.n_rows, *(() if self._by_column else part))
         columns = subsets(game.n_columns, *(part if self._by_column else ()))
         worth = game.utilities(rows, columns)
-        if not self._by_column and not part[0]:
-            worth[0] = 0.0  # no rows
-        elif self._by_column:
-            worth[0] = 0.0
+        worth[~rows.any(axis=1)] = 0.0
         weights = np.column_stack([set_weights(columns, of_columns), ~columns.any(axis=1)])
         by_column = np.tensordot(weights, worth, (0, 1))  # (m + 1, row coalitions, ...)
         values = np.tensordot(set_weights(rows, of_rows), by_column, (0, 1))
