@@ -32,7 +32,7 @@ from sklearn.tree import DecisionTreeClassifier
 from shapley2d import MonteCarlo, value_cells
 from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._models.model_game import ModelGame
-from shapley2d._models.sweeps.models import SWEEPS
+from shapley2d._models.sweeps import SWEEPS
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.axes import nested
 from shapley2d_paper.baselines.tree import TreeGame

@@ -17,7 +17,7 @@ from shapley2d._knn.columns.semivalue import ColumnSemivalue
 from shapley2d._knn.metric import measure
 from shapley2d._knn.processor import row_values
 from shapley2d._knn.utility_game import KnnGame
-from shapley2d._models.sweeps.models import SWEEPS
+from shapley2d._models.sweeps import SWEEPS
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.axes import nested, set_weights, subsets
 from shapley2d_paper.baselines.tree import TreeGame

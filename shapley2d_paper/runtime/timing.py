@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 
 from shapley2d import KNN, value_cells
 from shapley2d._models.model_game import ModelGame
-from shapley2d._models.sweeps.models import SWEEPS
+from shapley2d._models.sweeps import SWEEPS
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.axes import nested
 from shapley2d._theory.game import nested_utilities

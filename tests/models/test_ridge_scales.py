@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from shapley2d._models.sweeps.models import RidgeSweep
+from shapley2d._models.sweeps import RidgeSweep
 from shapley2d._tables.problem import make_problem
 
 RNG = np.random.default_rng(0)

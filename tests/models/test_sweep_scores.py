@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from model_oracles import make_split
 from shapley2d._models.model_game import ModelGame
-from shapley2d._models.sweeps.models import SWEEPS
+from shapley2d._models.sweeps import SWEEPS
 from shapley2d._tables.problem import Problem, make_problem, weigh_problem
 from shapley2d._theory.axes import nested
 

@@ -17,7 +17,7 @@ from shapley2d import InputError, MonteCarlo, value_cells
 from shapley2d._knn.metric import measure
 from shapley2d._knn.utility_game import KnnGame
 from shapley2d._models.model_game import ModelGame
-from shapley2d._models.sweeps.models import SWEEPS
+from shapley2d._models.sweeps import SWEEPS
 from shapley2d._models.wrapped import GroupedGame, LabelGame
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.axes import nested, subsets
