@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from shapley2d import KNN, Estimate, Method, Option
+from shapley2d import KNN, Method, OneDraw, Option
 
 
 @dataclass(frozen=True, repr=False)
@@ -22,15 +22,15 @@ class LeaveOut(Method):
         "both"
     )
 
-    def solve(self, problem, run):
+    def draws(self, problem, run):
         games = KNN(n_neighbors=self.n_votes).games(problem)
         rows = [split.rows for split in problem.splits]
-        return self.solve_games(games, rows, problem.table.n_rows, run)
+        return self.draws_of(games, rows, problem.table.n_rows, run)
 
-    def solve_games(self, games, rows, n_rows, run, known=None):
+    def draws_of(self, games, rows, n_rows, run):
         values = np.zeros((n_rows, games[0].n_columns))
         for game, own in zip(games, rows, strict=True):
-            all_but_one = (np.eye(n + 1, n) == 0 for n in (game.n_rows, game.n_columns))
-            h = game.utilities(*all_but_one)
+            all_but_one = (1 - np.eye(n + 1, n) for n in (game.n_rows, game.n_columns))
+            h = game.utilities(*(masks.astype(bool) for masks in all_but_one))
             values[own] += (h[-1, -1] - h[:-1, -1:] - h[-1:, :-1] + h[:-1, :-1]) / len(games)
-        return Estimate.exact(values.clip(0 if self.signs == "plus" else None))
+        return OneDraw(values.clip(0 if self.signs == "plus" else None))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from shapley2d._version import __version__
 
 if TYPE_CHECKING:
-    from shapley2d._estimation.estimate import Estimate
+    from shapley2d._estimation.draws import Draw, Draws, OneDraw, Stratum
     from shapley2d._forest.explain import Explanation, PredictionExplainer, explain_prediction
     from shapley2d._forest.method import Forest
     from shapley2d._fragments.value import value_fragments
@@ -41,7 +41,8 @@ __all__ = [
     "CellInspector",
     "CellValuer",
     "Comparison",
-    "Estimate",
+    "Draw",
+    "Draws",
     "Exact",
     "Explanation",
     "Forest",
@@ -49,9 +50,11 @@ __all__ = [
     "Inspection",
     "Method",
     "MonteCarlo",
+    "OneDraw",
     "Option",
     "PredictionExplainer",
     "RepairGain",
+    "Stratum",
     "Valuation",
     "Verification",
     "WhatIf",
@@ -71,7 +74,8 @@ _HOMES = {
     "CellInspector": "shapley2d._inspection.inspector",
     "CellValuer": "shapley2d._valuation.estimator",
     "Comparison": "shapley2d._valuation.comparison",
-    "Estimate": "shapley2d._estimation.estimate",
+    "Draw": "shapley2d._estimation.draws",
+    "Draws": "shapley2d._estimation.draws",
     "Exact": "shapley2d._models.exact",
     "Explanation": "shapley2d._forest.explain",
     "Forest": "shapley2d._forest.method",
@@ -80,9 +84,11 @@ _HOMES = {
     "KNN": "shapley2d._knn.method",
     "Method": "shapley2d._methods.method",
     "MonteCarlo": "shapley2d._models.monte_carlo",
+    "OneDraw": "shapley2d._estimation.draws",
     "Option": "shapley2d._methods.method",
     "PredictionExplainer": "shapley2d._forest.explain",
     "RepairGain": "shapley2d._inspection.repair_gain",
+    "Stratum": "shapley2d._estimation.draws",
     "Valuation": "shapley2d._valuation.valuation",
     "Verification": "shapley2d._fragments.verify",
     "WhatIf": "shapley2d._valuation.what_if",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -71,7 +72,8 @@ class Draws(ABC):
     ``exact``: whether the list ends, its sum is the answer, and nothing is sampled.
     ``compiled``: whether threads can share the work, as the lock of Python is not held.
     ``at_once``: draws that may be computed at the same time; None for as many as there are workers.
-    ``ordered``: whether draws are random orders.
+    ``ordered``: whether draws come in random orders, of which the sum takes out what places are
+        usually worth. A player who never adds anything then no longer gets exactly 0.
     ``by_column``: whether the values of a draw lie column by column in memory.
     ``lines``: error lines of validation rows.
     ``judged``: whether errors of ``"cells"`` or of ``"rows"`` say when there are enough draws.
@@ -79,6 +81,7 @@ class Draws(ABC):
         order are worth to every player, where that is known, weighted as a step is.
     ``unit``: what a draw is, in words.
     ``limit``: the option that ``count`` comes from, for messages.
+    ``known``: facts for the record of a run.
     ``level``: how much work a draw is, where the method can choose.
     """
 
@@ -99,6 +102,7 @@ class Draws(ABC):
     unit: str = "draw"
     limit: str = ""
     level: int = 0
+    known: Mapping[str, Any] = MappingProxyType({})
 
     @cached_property
     def stop(self) -> Bools:

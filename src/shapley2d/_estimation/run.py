@@ -92,6 +92,7 @@ def run_draws(
         rounds = _Rounds(total.draws, tolerance)
     estimate = total.estimate()
     estimate.history.extend(rounds.history)
+    estimate.info.update(draws.known)
     estimate.info.update(total.draws.facts(total.count))
     if not draws.exact:
         estimate.info.update(_facts(total, rounds, stop))

@@ -231,7 +231,7 @@ class Total:
         found: Any = 0.0
         for k, stratum in enumerate(self._strata):
             value = get(k, self._parts[k][part])
-            if part in ("cells", "rows") and (len(self._strata) > 1 or stratum.rows != slice(None)):
+            if part in ("cells", "rows") and not isinstance(stratum.rows, slice):
                 wide = np.zeros((self.draws.shape[0], *value.shape[1:]))
                 wide[stratum.rows] = value
                 value = wide

@@ -68,6 +68,7 @@ class ScoredOrders(Orders):
     What the first and the last contributor of an order add is known of everybody.
     """
 
+    ordered = True  # no contributor is without cells, so none has to stay at exactly 0
     judged = "rows"
 
     def __init__(self, game: FragmentGame, run: Run, most: int) -> None:

@@ -167,7 +167,7 @@ class KNN(Method):
 
     def score(self, problem: Problem, run: Run) -> float:
         """The share of right votes of the whole table, less that of the labels alone."""
-        from shapley2d._estimation.exact import gain_of_all
+        from shapley2d._theory.game import gain_of_all
 
         return gain_of_all(self.games(problem, -1 if run.n_jobs is None else run.n_jobs))
 

@@ -46,6 +46,9 @@ class KnnGame:
     0). The utilities do not depend on ``n_jobs``, 1 by default: workers share draws, not games.
     """
 
+    compiled = True
+    takes_all_rows = True
+
     def __init__(
         self,
         split: Split,

@@ -6,44 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._estimation.fingerprint import describe, fingerprint_games, hash_parts
+from shapley2d._estimation.fingerprint import describe, hash_parts
 from shapley2d._version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from shapley2d._estimation.checkpoint import Checkpoint
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
-    from shapley2d._theory.game import Game
-
-
-def open_checkpoint(
-    run: Run,
-    games: Sequence[Game],
-    *,
-    method: str,
-    n_rows: int,
-    problem: Problem | None = None,
-    **settings: Any,
-) -> Checkpoint | None:
-    """The checkpoint of a run of games; None where the run keeps none.
-
-    Sizes and some utilities of the games are compared with those of the file, and so are the tables
-    of a ``problem`` and the ``settings`` that determine the draws.
-    """
-    if run.checkpoint is None:
-        return None
-    return checkpoint_of(
-        run,
-        fingerprint_games(games),
-        method=method,
-        shape=(n_rows, games[0].n_columns),
-        problem=problem,
-        **settings,
-    )
 
 
 def checkpoint_of(

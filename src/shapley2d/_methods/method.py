@@ -118,7 +118,7 @@ class Field:
 class Method(ABC):
     """A way to value cells: the base class of methods.
 
-    A subclass is a frozen dataclass with a ``name``, a ``summary`` and :meth:`solve`; its fields
+    A subclass is a frozen dataclass with a ``name``, a ``summary`` and :meth:`draws`; its fields
     are its options, ``name: Annotated[type, Option("what it is")] = default``.
 
     Attributes
@@ -145,13 +145,13 @@ class Method(ABC):
     --------
     >>> from dataclasses import dataclass
     >>> import numpy as np
-    >>> from shapley2d import Estimate, Method, value_cells
+    >>> from shapley2d import Method, OneDraw, value_cells
     >>> @dataclass(frozen=True)
     ... class Equal(Method):
     ...     name, summary, total = "equal", "every cell is worth the same", "1"
-    ...     def solve(self, problem, run):
+    ...     def draws(self, problem, run):
     ...         n, m = problem.table.n_rows, problem.table.n_columns
-    ...         return Estimate.exact(np.full((n, m), 1 / (n * m)))
+    ...         return OneDraw(np.full((n, m), 1 / (n * m)))
     >>> value_cells([[1, 2], [3, 4]], [0, 1], [[1, 2]], [0], method=Equal()).values
     array([[0.25, 0.25],
            [0.25, 0.25]])
@@ -183,18 +183,16 @@ class Method(ABC):
 
         return solve_draws(self, self.draws(problem, run), run, problem)
 
-    def solve_games(
+    def draws_of(
         self,
         games: Sequence[Game],  # noqa: ARG002
-        rows: Sequence[NDArray[np.intp]],  # noqa: ARG002
+        rows: Sequence[NDArray[np.intp] | slice],  # noqa: ARG002
         n_rows: int,  # noqa: ARG002
         run: Run,  # noqa: ARG002
-        known: dict[str, Any] | None = None,  # noqa: ARG002
-    ) -> Estimate:
-        """Value games of any kind, the mean over them.
+    ) -> Draws:
+        """The draws that value games of any kind, the mean over them.
 
-        ``rows`` has the rows of the values, ``n_rows`` in all, behind the rows of each game;
-        ``known`` is what identifies the games in a checkpoint.
+        ``rows`` has the rows of the values, ``n_rows`` in all, behind the rows of each game.
         """
         raise InputError(
             Setting("method", self.name), " values tables, not games: use ",

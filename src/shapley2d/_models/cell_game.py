@@ -52,6 +52,8 @@ class CellGame(ABC):
     they are; by default the entries themselves.
     """
 
+    compiled = True
+
     def __init__(
         self, split: Split, looks: Floats | None = None, owners: Ints | None = None
     ) -> None:

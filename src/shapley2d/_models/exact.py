@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from shapley2d._models.by_name import knn_of
 from shapley2d._models.model_method import MODEL, PREPROCESS, ModelMethod
 from shapley2d.exceptions import InputError, Setting
 
@@ -13,15 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shapley2d._base.arrays import Ints
-    from shapley2d._estimation.estimate import Estimate
     from shapley2d._methods.run import Run
-    from shapley2d._tables.problem import Problem
+    from shapley2d._models.game_draws import GameDraws
     from shapley2d._theory.game import Game
 
 MAX_EXACT_UTILITIES = 2**24
 """``Exact`` refuses games with more utilities than this: even at 1 ms each they take hours."""
-
-_COLUMN_STEP = 64  # column subsets whose knn utilities are one piece of work, and one checkpoint
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,53 +50,14 @@ class Exact(ModelMethod):
     model: Annotated[Any, MODEL] = "tree"
     preprocess: Annotated[Literal["auto", "none"], PREPROCESS] = "auto"
 
-    def solve(self, problem: Problem, run: Run) -> Estimate:
-        """Exact values of a model's cells."""
-        parts, run = self.games_and_run(problem, run)
-        known = {"problem": problem, "model": self.model, "preprocess": self.preprocess}
-        estimate = self.solve_games(parts.games, parts.rows, parts.n_rows, run, known)
-        return estimate.noting(**parts.info)
-
-    def solve_games(
-        self,
-        games: Sequence[Game],
-        rows: Sequence[Ints],
-        n_rows: int,
-        run: Run,
-        known: dict[str, Any] | None = None,
-    ) -> Estimate:
-        """Exact values of games, the mean over them."""
-        from shapley2d._estimation.estimate import Estimate
-        from shapley2d._estimation.exact import DesignBlocks, evaluate_designs
-        from shapley2d._methods.identity import open_checkpoint
-        from shapley2d._models.wrapped import GroupedGame
+    def draws_of(
+        self, games: Sequence[Game], rows: Sequence[Ints | slice], n_rows: int, run: Run
+    ) -> GameDraws:
+        """All coalitions of games, in blocks."""
+        from shapley2d._models.game_draws import AllSets
 
         check_exact(games)
-        near = known is not None and knn_of(known.get("model")) is not None
-        # few groups of many rows: neighbours sort the rows once for all subsets of groups
-        blocks = [
-            DesignBlocks(game, run.semivalues, _COLUMN_STEP, by_columns=True)
-            if near and isinstance(game, GroupedGame)
-            else DesignBlocks.of_rows(game, run.semivalues)
-            for game in games
-        ]
-        kept = open_checkpoint(
-            run, games, n_rows=n_rows, unit="pieces of work", **{"method": "exact", **(known or {})}
-        )
-        values, resumed = evaluate_designs(
-            blocks,
-            rows,
-            n_rows,
-            n_jobs=run.n_jobs,
-            progress=run.progress,
-            title="exact values",
-            checkpoint=kept,
-            cluster=run.cluster,
-            limit=run.limit,
-        )
-        n_utilities = sum(part.n_utilities(part.n_blocks) for part in blocks)
-        estimate = Estimate.exact(values, n_utilities=n_utilities)
-        return estimate.noting(resumed_at=resumed) if resumed else estimate
+        return AllSets(games, rows, n_rows, run.semivalues)
 
 
 def check_exact(games: Sequence[Game]) -> None:

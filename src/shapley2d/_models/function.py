@@ -25,6 +25,8 @@ class FunctionGame:
     not asked about coalitions without rows or without columns, which are worth 0 by definition.
     """
 
+    compiled = False
+
     def __init__(
         self, function: Callable[[Bools, Bools], float], n_rows: int, n_columns: int
     ) -> None:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.streams import generator
+from shapley2d._base.streams import draw_seeds, generator
 from shapley2d._estimation.draws import Draw, Draws, Stratum
 from shapley2d._theory.axes import nested, set_weights, step_weights, subsets
+from shapley2d._theory.game import nested_utilities
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,7 +103,6 @@ class Orders(GameDraws):
     The values of a draw are the second differences of the grid of nested coalitions.
     """
 
-    ordered = True
     unit = "permutation"
     limit = "max_permutations"
 
@@ -118,7 +118,7 @@ class Orders(GameDraws):
     ) -> None:
         super().__init__(games, rows, n_rows, semivalues)
         folds = len(games)
-        self._seed, self._most = seed, most
+        self._seeds, self._most = draw_seeds(seed, folds), most
         self.count, self.first, self.a_pass = most * folds, 10 * folds, folds
         self.whole_passes = folds > 1
 
@@ -128,12 +128,10 @@ class Orders(GameDraws):
         return min(LEAST_ORDERS * len(self.games), self.count)
 
     def __call__(self, number: int) -> Draw:
-        k, _ = self._placed(number)
-        game, random = self.games[k], generator(self._seed, "draw", number)
+        k, own = self._placed(number)
+        game, random = self.games[k], generator(self._seeds[k], "draw", own)
         order = random.permutation(game.n_rows), random.permutation(game.n_columns)
-        grid = getattr(game, "grid", None)
-        masks = [nested(one) for one in order]
-        H = game.utilities(*masks) if grid is None else grid(*order)
+        H = nested_utilities(game, *order)
         steps = [step_weights(len(one), semivalue) for one, semivalue in zip(
             order, self.semivalues, strict=True)]  # fmt: skip
         H[0] = 0.0  # no rows
@@ -141,7 +139,12 @@ class Orders(GameDraws):
         by_row = np.diff(H, axis=0) * steps[0].reshape(-1, 1, *trailing)
         cells = np.diff(by_row, axis=1) * steps[1].reshape(-1, *trailing)
         values = np.concatenate([cells, by_row[:, :1]], axis=1)
-        return Draw(values, stratum=k, order=order, notes=self.notes(k, masks[0], H[:, -1]))
+        notes = self.notes(k, nested(order[0]), H[:, -1])
+        if self.ordered:
+            return Draw(values, stratum=k, order=order, notes=notes)
+        placed = np.empty_like(values)
+        placed[np.ix_(order[0], np.append(order[1], len(order[1])))] = values
+        return Draw(placed, stratum=k, notes=notes)
 
     def notes(self, k: int, rows: Any, worth: Floats) -> dict[str, Any]:  # noqa: ARG002
         """What to keep of the row coalitions, under all columns."""

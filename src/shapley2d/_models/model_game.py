@@ -51,6 +51,8 @@ class ModelGame(CellGame):
     alone predict by a constant model; where classes tie, the utility is the mean over them.
     """
 
+    compiled = False
+
     def __init__(
         self,
         model: Any,

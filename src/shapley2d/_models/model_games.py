@@ -33,11 +33,8 @@ class ProblemGames:
     info: dict[str, Any]  # facts for the result's record
 
 
-def model_games(method: Any, problem: Problem, run: Run, threads: int = 1) -> ProblemGames:
-    """Games of the model of ``MonteCarlo`` or ``Exact``, given as an estimator or by name.
-
-    ``threads`` are for the built-in K nearest neighbours, which share a game of few coalitions.
-    """
+def model_games(method: Any, problem: Problem, run: Run) -> ProblemGames:
+    """Games of the model of ``MonteCarlo`` or ``Exact``, given as an estimator or by name."""
     model, preprocess = method.model, method.preprocess
     truncation = getattr(method, "truncation", None)
     knn, games, info = knn_of(model), list[Any](), dict[str, Any]()
@@ -45,9 +42,7 @@ def model_games(method: Any, problem: Problem, run: Run, threads: int = 1) -> Pr
     if knn is not None:
         if preprocess != "auto" or truncation is not None:
             resolve_model("knn", problem.target.task, None, preprocess, truncation)
-        # another machine has another clock
-        limit = None if run.limit is None or run.cluster is not None else run.limit.at_latest()
-        games = list[Any](knn.games(problem, threads=threads, limit=limit))
+        games = list[Any](knn.games(problem))
         info = knn.facts(problem)
     else:
         resolved = resolve_model(model, problem.target.task, scoring, preprocess, truncation)
@@ -75,7 +70,7 @@ def model_games(method: Any, problem: Problem, run: Run, threads: int = 1) -> Pr
         by_default = scoring is None and problem.target.task == "classification"
         info |= score_facts(problem, "leaves" if by_default and model == "boosting" else "model")
     if problem.label is not None:
-        games = [LabelGame(game) for game in games]
+        games = [LabelGame(game, from_zero=problem.baseline == "zero") for game in games]
     rows, n_rows = [split.rows for split in problem.splits], problem.table.n_rows
     if problem.grouped:
         games, rows, n_rows = _of_groups(games, problem)

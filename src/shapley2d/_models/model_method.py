@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._methods.method import Method, Option
-from shapley2d._models.by_name import MODELS, check_model, knn_of
-from shapley2d._models.wrapped import CachedGame
+from shapley2d._models.by_name import MODELS, check_model
+from shapley2d._models.wrapped import RememberedGame
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shapley2d._base.arrays import Ints
     from shapley2d._methods.run import Run
+    from shapley2d._models.game_draws import GameDraws
     from shapley2d._models.model_games import ProblemGames
     from shapley2d._tables.problem import Problem
+    from shapley2d._theory.game import Game
 
 MODEL = Option(
     "the name of a model; or a scikit-learn estimator", check=check_model, words=tuple(MODELS)
@@ -32,31 +37,30 @@ class ModelMethod(Method):
 
     model: Any
 
-    def games(self, problem: Problem, run: Run, threads: int = 1) -> ProblemGames:
+    @abstractmethod
+    def draws_of(
+        self, games: Sequence[Game], rows: Sequence[Ints | slice], n_rows: int, run: Run
+    ) -> GameDraws:
+        """The draws of games, each with its rows of the result; the mean over them."""
+
+    def games(self, problem: Problem, run: Run) -> ProblemGames:
         """The games of the model, one for every split."""
         from shapley2d._models.model_games import model_games
 
-        return model_games(self, problem, run, threads)
+        return model_games(self, problem, run)
 
-    def games_and_run(self, problem: Problem, run: Run) -> tuple[ProblemGames, Run]:
-        """The games of a problem, and the run for them.
-
-        Groups are few players of many rows. Nearest neighbours sort these rows once for many
-        subsets of groups, so that threads share a game; a process trains any other model once for
-        a pair of subsets.
-        """
-        if not problem.grouped:
-            return self.games(problem, run), run
-        if knn_of(self.model) is None:
-            found = self.games(problem, run)
-            return replace(found, games=[CachedGame(game) for game in found.games]), run
-        threads = -1 if run.n_jobs is None else run.n_jobs
-        found = self.games(problem, run, 1 if run.cluster is not None else threads)
-        return found, replace(run, n_jobs=1)
+    def draws(self, problem: Problem, run: Run) -> GameDraws:
+        """The draws of the model's games."""
+        found = self.games(problem, run)
+        games = found.games
+        if problem.grouped:  # of few players coalitions come again
+            games = [game if game.compiled else RememberedGame(game) for game in games]
+        draws = self.draws_of(games, found.rows, found.n_rows, run)
+        draws.known = found.info
+        return draws
 
     def score(self, problem: Problem, run: Run) -> float:
         """The score of the model trained on the whole table, less the baseline."""
-        from shapley2d._estimation.exact import gain_of_all
+        from shapley2d._theory.game import gain_of_all
 
-        threads = -1 if run.n_jobs is None else run.n_jobs
-        return gain_of_all(self.games(problem, run, threads).games)
+        return gain_of_all(self.games(problem, run).games)

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shapley2d._base.arrays import Ints
-    from shapley2d._estimation.batches import Work
-    from shapley2d._estimation.estimate import Estimate
     from shapley2d._methods.run import Run
+    from shapley2d._models.game_draws import GameDraws
     from shapley2d._tables.problem import Problem
     from shapley2d._theory.game import Game
 
@@ -72,8 +71,8 @@ class MonteCarlo(ModelMethod):
     ] = None
     preprocess: Annotated[Literal["auto", "none"], PREPROCESS] = "auto"
 
-    def solve(self, problem: Problem, run: Run) -> Estimate:
-        """Monte Carlo values of a model's cells."""
+    def draws(self, problem: Problem, run: Run) -> GameDraws:
+        """Random orders of a model's rows and columns."""
         from shapley2d._models.training_time import check_time
 
         if problem.grouped and self.truncation is not None:
@@ -81,52 +80,15 @@ class MonteCarlo(ModelMethod):
                 Setting("truncation"),
                 " does not go with groups, whose subsets are few: leave it out",
             )
-        parts, run = self.games_and_run(problem, run)
-        check_time(parts.games, run, self.model)
-        known = {
-            "problem": problem,
-            "model": self.model,
-            "preprocess": self.preprocess,
-            "truncation": self.truncation,
-        }
-        estimate = self.solve_games(parts.games, parts.rows, parts.n_rows, run, known)
-        return estimate.noting(**parts.info)
+        draws = super().draws(problem, run)
+        check_time(draws, run)
+        return draws
 
-    def solve_games(
-        self,
-        games: Sequence[Game],
-        rows: Sequence[Ints],
-        n_rows: int,
-        run: Run,
-        known: dict[str, Any] | None = None,
-    ) -> Estimate:
-        """Monte Carlo values of games, the mean over them."""
-        from shapley2d._estimation.monte_carlo import monte_carlo
-        from shapley2d._methods.identity import open_checkpoint
+    def draws_of(
+        self, games: Sequence[Game], rows: Sequence[Ints | slice], n_rows: int, run: Run
+    ) -> GameDraws:
+        """Random orders of the players of games."""
+        from shapley2d._models.game_draws import Orders
 
-        kept = open_checkpoint(run, games, n_rows=n_rows, **{"method": "mc", **(known or {})})
-        estimate = monte_carlo(
-            permutation_draws(games, rows, n_rows, run),
-            tolerance=self.tolerance,
-            max_draws=self.max_permutations,
-            n_jobs=run.n_jobs,
-            progress=run.progress,
-            title="Monte Carlo",
-            checkpoint=kept,
-            cluster=run.cluster,
-            limit=run.limit,
-        )
-        run.warn_of_precision(estimate, self.tolerance, "max_permutations", self.max_permutations)
-        return estimate
-
-
-def permutation_draws(games: Sequence[Game], rows: Sequence[Ints], n_rows: int, run: Run) -> Work:
-    """Draws of one game, or of the mean over games that each have their own rows."""
-    from shapley2d._base.streams import draw_seeds
-    from shapley2d._estimation.old_draws import MeanDraws, PermutationDraws
-
-    draws = [
-        PermutationDraws(game, run.semivalues, seed)
-        for game, seed in zip(games, draw_seeds(run.seed, len(games)), strict=True)
-    ]
-    return MeanDraws(draws, rows, n_rows)
+        most = self.max_permutations
+        return Orders(games, rows, n_rows, run.semivalues, seed=run.seed, most=most)

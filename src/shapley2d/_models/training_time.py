@@ -2,41 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import effective_n_jobs
 
 from shapley2d._base.progress import now
 from shapley2d._base.words import format_seconds
-from shapley2d._estimation.batches import single_threaded
-from shapley2d._estimation.monte_carlo import MIN_DRAWS
-from shapley2d._estimation.rounds import LEAST_PIECES
-from shapley2d._models.by_name import is_built_in
+from shapley2d._estimation.workers import single_threaded
+from shapley2d._models.game_draws import LEAST_ORDERS
 from shapley2d.exceptions import OutOfTimeError, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from shapley2d._methods.run import Run
+    from shapley2d._models.game_draws import GameDraws
     from shapley2d._theory.game import Game
 
 
-def check_time(games: Sequence[Game], run: Run, model: Any) -> None:
+def check_time(draws: GameDraws, run: Run) -> None:
     """Refuse a time limit in which too few draws for a first result can be made."""
-    if run.limit is None or (is_built_in(model) and model != "boosting"):
+    games = draws.games
+    sweeps = draws.compiled and hasattr(games[0], "grid")
+    if run.limit is None or run.checkpoint is not None or sweeps:
         return
     n, m = games[0].n_rows, games[0].n_columns
     draw_s = _training_seconds(games[0]) * n * m * len(games)  # of one core
-    left_s = float(run.limit.left() * effective_n_jobs(run.n_jobs))
-    if LEAST_PIECES * draw_s <= left_s:
+    n_jobs = -1 if draws.compiled and run.n_jobs is None else run.n_jobs
+    left_s = float(run.limit.left() * effective_n_jobs(n_jobs))
+    if LEAST_ORDERS * draw_s <= left_s:
         return
-    fit = int(min(left_s * n / (MIN_DRAWS * draw_s), n - 1))  # groups with time for enough draws
+    fit = int(min(left_s * n / (LEAST_ORDERS * draw_s), n - 1))  # groups with time for enough draws
     groups = (f"value at most {fit:,} groups of rows (", Setting("row_groups"), "), or ")
     raise OutOfTimeError(
         Setting("max_time", run.limit),
         f" is too short: {n:,} x {m} players are {n * m:,} trainings for one draw, about "
-        f"{format_seconds(draw_s)} of a core, and a first result takes {LEAST_PIECES} draws. "
+        f"{format_seconds(draw_s)} of a core, and a first result takes {LEAST_ORDERS} draws. "
         "Give it more time, ",
         *(groups if fit >= 2 else ["or "]),
         "value every cell by trees, faster: ",

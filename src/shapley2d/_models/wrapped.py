@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,19 +14,24 @@ if TYPE_CHECKING:
     from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._theory.game import Game
 
-MAX_CACHED = 2**18
+MAX_REMEMBERED = 2**18
 """Utilities that a game remembers, about 60 MB. Later ones are computed again."""
 
-Cache = dict[tuple[bytes, bytes], float]
 
-_worker_caches: dict[str, Cache] = {}
+class _Around:
+    """A game that asks another one."""
+
+    def __init__(self, game: Game) -> None:
+        self._game = game
+        self.compiled: bool = getattr(game, "compiled", False)
+        self.takes_all_rows: bool = getattr(game, "takes_all_rows", False)
 
 
-class GroupedGame:
+class GroupedGame(_Around):
     """A game whose players are sets of rows and sets of columns of another game."""
 
     def __init__(self, game: Game, row_labels: ArrayLike, column_labels: ArrayLike) -> None:
-        self._game = game
+        super().__init__(game)
         self._row_labels = np.asarray(row_labels, dtype=np.intp)
         self._column_labels = np.asarray(column_labels, dtype=np.intp)
         self.n_rows = int(self._row_labels.max()) + 1
@@ -38,19 +42,21 @@ class GroupedGame:
         return self._game.utilities(rows[:, self._row_labels], columns[:, self._column_labels])
 
 
-class LabelGame:
+class LabelGame(_Around):
     """A game with the label as its last column: without it, columns are worth what no rows are.
+
+    ``from_zero``: whether no rows are worth 0, and not a guess.
 
     For what a feature is worth beside the label, see
     :func:`shapley2d._theory.semivalues.feature_semivalue`.
     """
 
-    def __init__(self, game: Game) -> None:
-        self._game = game
+    def __init__(self, game: Game, *, from_zero: bool = False) -> None:
+        super().__init__(game)
         self.n_rows = game.n_rows
         self.n_columns = game.n_columns + 1
         none = (np.zeros((1, size), dtype=bool) for size in (game.n_rows, game.n_columns))
-        self._nothing = game.utilities(*none).item()
+        self._nothing = 0.0 if from_zero else game.utilities(*none).item()
 
     def utilities(self, rows: Bools, columns: Bools) -> Floats:
         """Matrix of utilities; only column coalitions with the label are asked of the game."""
@@ -69,66 +75,33 @@ class LabelGame:
         return np.concatenate([without, labelled], axis=1)
 
 
-class CachedGame:
-    """Utilities of another game, remembered by row coalition and column coalition.
+class RememberedGame:
+    """A game whose utilities are remembered by row coalition and column coalition.
 
-    A copy of the game that is sent to a worker process finds what that worker has computed before,
-    so that each process trains a pair of coalitions at most once. Copies take along
-    what was known when :meth:`share` was called.
+    Few players meet again and again. A worker process remembers what it has computed itself.
     """
 
+    compiled = False
+
     def __init__(self, game: Game) -> None:
-        self._game = game
-        self._key = uuid.uuid4().hex
-        self._cache: Cache = {}
-        self._shared: Cache = {}
-        self.n_rows = game.n_rows
-        self.n_columns = game.n_columns
+        self._game, self._known = game, dict[tuple[bytes, bytes], float]()
+        self.n_rows, self.n_columns = game.n_rows, game.n_columns
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_cache": {}}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        if self._key not in _worker_caches and len(_worker_caches) >= 64:  # bounds the memory
-            _worker_caches.clear()
-        self._cache = _worker_caches.setdefault(self._key, dict(self._shared))
-
-    def share(self) -> None:
-        """Give what is known now to all copies."""
-        self._shared = dict(self._cache)
+        return {**self.__dict__, "_known": {}}
 
     def utilities(self, rows: Bools, columns: Bools) -> Floats:
         """Matrix of utilities; only those that are not known yet are asked of the game."""
-        row_keys, column_keys = _keys(rows), _keys(columns)
-        first_row = {key: a for a, key in reversed(list(enumerate(row_keys)))}
-        first_column = {key: b for b, key in reversed(list(enumerate(column_keys)))}
-        known: Cache = {}
-        # columns that lack the same rows share a call, and with it the game's work per column
-        lacking: dict[tuple[bytes, ...], list[bytes]] = {}
-        for column_key in first_column:
-            absent = []
-            for row_key in first_row:
-                utility = self._cache.get((row_key, column_key))
-                if utility is None:
-                    absent.append(row_key)
-                else:
-                    known[row_key, column_key] = utility
-            if absent:
-                lacking.setdefault(tuple(absent), []).append(column_key)
-        for absent_rows, absent_columns in lacking.items():
-            a = [first_row[key] for key in absent_rows]
-            b = [first_column[key] for key in absent_columns]
-            block = self._game.utilities(rows[a], columns[b])
-            for p, row_key in enumerate(absent_rows):
-                for q, column_key in enumerate(absent_columns):
-                    known[row_key, column_key] = block[p, q]
-                    if len(self._cache) < MAX_CACHED:
-                        self._cache[row_key, column_key] = block[p, q]
-        return np.array([[known[r, c] for c in column_keys] for r in row_keys]).reshape(
-            len(row_keys), len(column_keys)
-        )
-
-
-def _keys(masks: Bools) -> list[bytes]:
-    return [packed.tobytes() for packed in np.packbits(masks, axis=1)]
+        matrix = np.empty((len(rows), len(columns)))
+        row_keys = [mask.tobytes() for mask in np.packbits(rows, axis=1)]
+        for b, column_key in enumerate(mask.tobytes() for mask in np.packbits(columns, axis=1)):
+            keys = [(row_key, column_key) for row_key in row_keys]
+            new = [a for a, key in enumerate(keys) if key not in self._known]
+            if new:
+                found = self._game.utilities(rows[new], columns[b : b + 1])[:, 0].tolist()
+                matrix[new, b] = found
+                if len(self._known) < MAX_REMEMBERED:
+                    self._known |= zip([keys[a] for a in new], found, strict=True)
+            old = np.setdiff1d(np.arange(len(rows)), new)
+            matrix[old, b] = [self._known[keys[a]] for a in old]
+        return matrix

@@ -1,8 +1,11 @@
 """Games: the utility of a row coalition under a column coalition.
 
 A game has one method, :meth:`Game.utilities`, and knows nothing of Shapley. The empty row coalition
-has one utility under all columns; the empty column coalition has the baseline: 0, or the score of
-predicting from the labels of the rows alone.
+has one utility under all columns; the empty column coalition has that of predicting from the labels
+of the rows alone.
+
+A game may say that it is ``compiled``, so that threads can share its work, and that it
+``takes_all_rows``: it sorts them once for many row coalitions.
 
 A game that shares work along an order of its players also has ``grid(row_order, column_order,
 start=0)``: the utilities of all nested coalitions, of at least ``start`` columns. Ask for them by
@@ -18,6 +21,8 @@ import numpy as np
 from shapley2d._theory.axes import nested
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from shapley2d._base.arrays import Bools, Floats, Ints
 
 
@@ -51,3 +56,14 @@ def nested_utilities(game: Game, row_order: Ints, column_order: Ints, start: int
     if grid is not None:
         return np.asarray(grid(row_order, column_order, start))
     return game.utilities(nested(row_order), nested(column_order)[start:])
+
+
+def gain_of_all(games: Sequence[Game]) -> float:
+    """What all rows and columns together add to none: what Shapley values sum to, over games."""
+    gains = []
+    for game in games:
+        ends = (
+            np.repeat([[False], [True]], size, axis=1) for size in (game.n_rows, game.n_columns)
+        )
+        gains.append(np.diff(np.diff(game.utilities(*ends), axis=0), axis=1).item())
+    return float(np.mean(gains))

@@ -12,6 +12,7 @@ from shapley2d._base.defaults import SEMIVALUE
 from shapley2d._base.entries import as_text, with_texts
 from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run
+from shapley2d._methods.solve import solve_draws
 from shapley2d._models.function import FunctionGame
 from shapley2d._tables.frames import frame_kind
 from shapley2d._theory.game import Game
@@ -105,7 +106,7 @@ def value_game(
             Setting("n_columns", n_columns),
         )
     run = replace(run.advising(), game=None if name is None else str(name))
-    estimate = found.solve_games([game], [np.arange(n_rows)], int(n_rows), run)
+    estimate = solve_draws(found, found.draws_of([game], [slice(None)], int(n_rows), run), run)
     asked = {
         "h": h, "n_rows": n_rows, "n_columns": n_columns, "method": found, "semivalue": semivalue,
         "random_state": run.seed, "row_names": row_names, "column_names": column_names,
