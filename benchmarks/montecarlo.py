@@ -67,9 +67,10 @@ def sweeps(points: int = 300) -> None:
         rng = np.random.default_rng(1)
         rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
         (split,) = make_problem(X, y, X_valid, y_valid).splits
-        game = SWEEPS[name](split, baseline="zero")
-        grid = game.grid(rows, columns)
-        sweep = min(seconds_of(game.grid, rows, columns) for _ in range(3))
+        game = SWEEPS[name](split)
+        pair = nested(rows), nested(columns)
+        grid = game.utilities(*pair)
+        sweep = min(seconds_of(game.utilities, *pair) for _ in range(3))
         spent, apart = 0.0, 0.0
         sizes = rng.permutation(np.arange(20, 1001))[:points], rng.integers(1, 15, points)
         for a, b in zip(*sizes, strict=True):
@@ -105,11 +106,8 @@ def generic() -> None:
                     fitted = clone(estimator).fit(X[np.ix_(chosen, members)], y[chosen])  # noqa: B023
                     np.mean(fitted.predict(X_valid[:, members]) == y_valid)
 
-        game = ModelGame(estimator, split, baseline="zero")
-        pairs = [
-            (seconds_of(bare), seconds_of(game.utilities, rows, columns))
-            for _ in range(4)
-        ]
+        game = ModelGame(estimator, split)
+        pairs = [(seconds_of(bare), seconds_of(game.utilities, rows, columns)) for _ in range(4)]
         loop, package = (min(pair[k] for pair in pairs) for k in (0, 1))
         print(
             f"{estimator!r:44}bare {loop:6.2f}s   package {package:6.2f}s   ratio {package / loop:.2f}"
@@ -239,7 +237,7 @@ def truncation(draws: int = 1000) -> None:
     game = TreeGame(split)
     rng = np.random.default_rng(0)
     pairs = [(rng.permutation(60), rng.permutation(5)) for _ in range(draws)]
-    grids = [game.grid(*pair) for pair in pairs]
+    grids = [game.utilities(*map(nested, pair)) for pair in pairs]
     whole = np.array([values_of(grid, *pair) for grid, pair in zip(grids, pairs, strict=True)])
     spread = np.ptp(whole.mean(axis=0))
     error = whole.std(axis=0).mean() / np.sqrt(draws) / spread

@@ -169,7 +169,8 @@ class KNN(Method):
         """The share of right votes of the whole table, less that of the labels alone."""
         from shapley2d._theory.game import gain_of_all
 
-        return gain_of_all(self.games(problem, -1 if run.n_jobs is None else run.n_jobs))
+        games = self.games(problem, -1 if run.n_jobs is None else run.n_jobs)
+        return gain_of_all(games, from_zero=problem.baseline == "zero")
 
     def games(
         self, problem: Problem, threads: int = 1, limit: TimeLimit | None = None
@@ -188,7 +189,6 @@ class KNN(Method):
                 n_neighbors=self.n_neighbors,
                 metric=self.metric,
                 votes=self.votes,
-                baseline=problem.baseline,
                 n_jobs=threads,
                 limit=limit,
             )

@@ -39,11 +39,11 @@ class KnnGame:
 
     The rows are sorted once for every validation row and column coalition; a row coalition then
     only looks at them until it has met K of its members. So ask for many row coalitions at once.
-    With ``baseline="labels"`` no columns are worth a vote among all rows of the coalition, which
-    tie; with ``"zero"`` 0. Right votes are divided by the votes there are (``votes="share"``) or by
-    K (``"k"``). No rows are worth a guess, 1 / classes or the error of the mean of all training
-    targets; with ``"k"`` 0 votes, i.e. 0, and in regression that error too (0 where the baseline is
-    0). The utilities do not depend on ``n_jobs``, 1 by default: workers share draws, not games.
+    No columns are worth a vote among all rows of the coalition, which tie. Right votes are divided
+    by the votes there are (``votes="share"``) or by K (``"k"``). No rows are worth a guess, 1 /
+    classes or the error of the mean of all training targets; with ``"k"`` 0 votes, i.e. 0, and in
+    regression that error too. The utilities do not depend on ``n_jobs``, 1 by default: workers
+    share draws, not games.
     """
 
     compiled = True
@@ -55,7 +55,6 @@ class KnnGame:
         *,
         n_neighbors: int,
         metric: str = "auto",
-        baseline: str = "labels",
         votes: str = "k",
         n_jobs: int | None = 1,
         limit: TimeLimit | None = None,
@@ -63,10 +62,8 @@ class KnnGame:
         columns = measure(split.train, split.valid, metric)
         self.n_rows, self.n_columns = columns.n_rows, columns.n_columns
         classifies, self._k = split.y.task == "classification", n_neighbors
-        self._ties, self._shares = baseline != "zero", votes == "share"
-        self._few = FewRows.of(split, n_neighbors)
-        guesses = self._shares or (self._ties and not classifies)
-        self._nothing = self._few.guess if guesses else 0.0
+        self._shares, self._few = votes == "share", FewRows.of(split, n_neighbors)
+        self._nothing = self._few.guess if self._shares or not classifies else 0.0
         y, y_valid = (one.codes.astype(np.float64) for one in (split.y, split.y_valid))
         centre = 0.0 if classifies else float(np.mean(y))
         self._nearest = Nearest(
@@ -74,7 +71,6 @@ class KnnGame:
             y_valid - centre,
             n_neighbors,
             classifies,
-            self._ties,
             split.weights / split.weights.mean(),
         )
         train = np.ascontiguousarray(columns.train)
@@ -112,13 +108,12 @@ class KnnGame:
         for chunk in map_in_threads(evaluate, starts, threads, stop=stop, limit=limit):
             total += chunk
         total /= n_valid
-        counts = column_masks.any(axis=1) | self._ties  # no columns are worth 0 where none tie
         if self._shares:
             sizes = rows.sum(axis=1)
             few = np.flatnonzero((sizes > 0) & (sizes < self._k))
             worth = np.array([self._few.worth[mask].sum() for mask in rows[few]])
-            total[few] += np.outer(self._few.utilities(sizes[few], worth), counts)
-        total[~rows.any(axis=1)] = self._nothing * counts
+            total[few] += self._few.utilities(sizes[few], worth)[:, None]
+        total[~rows.any(axis=1)] = self._nothing
         return total
 
 

@@ -26,19 +26,23 @@ if TYPE_CHECKING:
 class Trainer:
     """Trains a model on some rows, with every open seed set to ``random_state``.
 
+    ``option``: the model's, in messages.
+
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> from shapley2d._tables.problem import make_problem
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
     >>> (split,) = make_problem(X, [0, 0, 1, 1], X, [0, 0, 1, 1]).splits
     >>> rows = np.array([0, 1, 3])
     >>> Trainer(DecisionTreeClassifier(), split).fit(X[rows], rows).predict(X)
-    array([0, 0, 1, 1])
+    array([0, 0, 0, 1])
     """
 
-    def __init__(self, model: Any, split: Split, random_state: int = 0) -> None:
+    def __init__(
+        self, model: Any, split: Split, random_state: int = 0, *, option: str = "model"
+    ) -> None:
         self._y, self._names = split.y, (split.train.row_names, split.train.column_names)
-        self.model = prepared_model(model, split.y.task, random_state)
-        self.takes_missing = _takes_missing(self.model)
+        self.model = prepared_model(model, split.y.task, random_state, option)
+        self.name, self.takes_missing = model_name(self.model), _takes_missing(self.model)
 
     def fit(self, train: Any, rows: Ints, model: Any = None) -> Any:
         """The model, or a variant of it, trained on ``train``, which has the labels of ``rows``."""
@@ -50,7 +54,9 @@ class Trainer:
             fitted = cloned(model).fit(train, np.searchsorted(present, y.codes[rows]))
             return _of_all_classes(fitted, y.classes, present, y.classes[present])
         fitted = cloned(model).fit(train, y.y[rows])
-        return fitted if present.size == y.classes.size else _of_all_classes(fitted, y.classes, present)
+        if present.size == y.classes.size:
+            return fitted
+        return _of_all_classes(fitted, y.classes, present)
 
     @contextmanager
     def failures(self, rows: Bools, columns: Bools) -> Iterator[None]:
@@ -59,7 +65,7 @@ class Trainer:
             yield
         except Exception as error:
             where = describe_coalition(rows, columns, *self._names)
-            words = f"{model_name(self.model)} failed on {where}: {error_line(error)}"
+            words = f"{self.name} failed on {where}: {error_line(error)}"
             raise UtilityError(words) from error
 
 
@@ -69,10 +75,18 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         classes: NDArray[Any],
-        predict: Callable[[Any], NDArray[Any]],
-        predict_proba: Callable[[Any], Floats],
+        labels: Callable[[Any], NDArray[Any]],
+        shares: Callable[[Any], Floats],
     ) -> None:
-        self.classes_, self.predict, self.predict_proba = classes, predict, predict_proba
+        self.classes_, self._labels, self._shares = classes, labels, shares
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of every row."""
+        return self._labels(X)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The probabilities of all classes."""
+        return self._shares(X)
 
 
 def constant_classifier(classes: NDArray[Any], code: int, shares: Floats) -> Classifier:
@@ -133,26 +147,26 @@ def cloned(model: Any) -> Any:
         return deepcopy(model)
 
 
-def check_task(model: Any, task: str) -> None:
+def check_task(model: Any, task: str, option: str = "model") -> None:
     """Refuse a classifier in regression, and a regressor in classification."""
     wanted = {"classification": "classifier", "regression": "regressor"}[task]
     kind = get_tags(model).estimator_type
     if kind is not None and kind != wanted:
         raise InputError(
-            Setting("model", model),
+            Setting(option, model),
             f" is a {kind}, but the task is {task}: pass a {wanted}, or set ",
             Setting("task"),
         )
 
 
-def prepared_model(model: Any, task: str, random_state: int) -> Any:
+def prepared_model(model: Any, task: str, random_state: int, option: str = "model") -> Any:
     """A clone of the model, of the right kind, with every open seed set."""
     if isinstance(model, type) or not hasattr(model, "fit") or not hasattr(model, "get_params"):
         raise InputError(
-            Setting("model", model),
+            Setting(option, model),
             " is not a scikit-learn estimator: pass an instance with fit and predict",
         )
-    check_task(model, task)
+    check_task(model, task, option)
     model, names = cloned(model), _open_seeds(model)
     return model.set_params(**dict.fromkeys(names, random_state)) if names else model
 

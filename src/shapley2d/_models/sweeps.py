@@ -115,8 +115,8 @@ class NaiveBayesSweep(Sweep):
 
     Rows of a single class predict that class. The variances are those of ``GaussianNB``: of a
     coalition's rows of one class, plus 1e-9 times the largest variance of any of the coalition's
-    columns over all of its rows; where that is too small for a number, the first class is predicted,
-    as ``GaussianNB`` does. Sums are added in the order in which players join, so that a
+    columns over all of its rows; where that is too small for a number, the first class is
+    predicted, as ``GaussianNB`` does. Sums are added in the order in which players join, so that a
     validation row whose two best classes are equally likely except for rounding may be decided
     differently.
 

@@ -58,12 +58,14 @@ def nested_utilities(game: Game, row_order: Ints, column_order: Ints, start: int
     return game.utilities(nested(row_order), nested(column_order)[start:])
 
 
-def gain_of_all(games: Sequence[Game]) -> float:
-    """What all rows and columns together add to none: what Shapley values sum to, over games."""
+def gain_of_all(games: Sequence[Game], *, from_zero: bool = False) -> float:
+    """What all columns add to none, with all rows: what Shapley values sum to, over games.
+
+    ``from_zero``: whether no columns count 0.
+    """
     gains = []
     for game in games:
-        ends = (
-            np.repeat([[False], [True]], size, axis=1) for size in (game.n_rows, game.n_columns)
-        )
-        gains.append(np.diff(np.diff(game.utilities(*ends), axis=0), axis=1).item())
+        ends = np.repeat([[False], [True]], game.n_columns, axis=1)
+        alone, whole = game.utilities(np.ones((1, game.n_rows), dtype=bool), ends)[0]
+        gains.append(whole if from_zero else whole - alone)
     return float(np.mean(gains))
