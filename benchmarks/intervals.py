@@ -14,13 +14,13 @@ import warnings
 from unittest import mock
 
 import numpy as np
+from shapley2d._estimation.rounds import LEAST_PIECES
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import KNN, MonteCarlo, value_cells, value_game
 from shapley2d._base.time_limit import TimeLimit
-from shapley2d._estimation.rounds import LEAST_PIECES
 from shapley2d._knn import draws as knn_draws
 from shapley2d.exceptions import OutOfTimeError
 

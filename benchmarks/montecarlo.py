@@ -22,6 +22,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from shapley2d._estimation.monte_carlo import monte_carlo
 from sklearn.base import clone, is_regressor
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
@@ -30,9 +31,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import MonteCarlo, value_cells
-from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._models.model_game import ModelGame
-from shapley2d._models.sweeps.models import SWEEPS
+from shapley2d._models.sweeps import SWEEPS
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.axes import nested
 from shapley2d_paper.baselines.tree import TreeGame
@@ -67,9 +67,10 @@ def sweeps(points: int = 300) -> None:
         rng = np.random.default_rng(1)
         rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
         (split,) = make_problem(X, y, X_valid, y_valid).splits
-        game = SWEEPS[name](split, baseline="zero")
-        grid = game.grid(rows, columns)
-        sweep = min(seconds_of(game.grid, rows, columns) for _ in range(3))
+        game = SWEEPS[name](split)
+        pair = nested(rows), nested(columns)
+        grid = game.utilities(*pair)
+        sweep = min(seconds_of(game.utilities, *pair) for _ in range(3))
         spent, apart = 0.0, 0.0
         sizes = rng.permutation(np.arange(20, 1001))[:points], rng.integers(1, 15, points)
         for a, b in zip(*sizes, strict=True):
@@ -105,7 +106,7 @@ def generic() -> None:
                     fitted = clone(estimator).fit(X[np.ix_(chosen, members)], y[chosen])  # noqa: B023
                     np.mean(fitted.predict(X_valid[:, members]) == y_valid)
 
-        game = ModelGame(estimator, split, baseline="zero")
+        game = ModelGame(estimator, split)
         pairs = [(seconds_of(bare), seconds_of(game.utilities, rows, columns)) for _ in range(4)]
         loop, package = (min(pair[k] for pair in pairs) for k in (0, 1))
         print(
@@ -236,7 +237,7 @@ def truncation(draws: int = 1000) -> None:
     game = TreeGame(split)
     rng = np.random.default_rng(0)
     pairs = [(rng.permutation(60), rng.permutation(5)) for _ in range(draws)]
-    grids = [game.grid(*pair) for pair in pairs]
+    grids = [game.utilities(*map(nested, pair)) for pair in pairs]
     whole = np.array([values_of(grid, *pair) for grid, pair in zip(grids, pairs, strict=True)])
     spread = np.ptp(whole.mean(axis=0))
     error = whole.std(axis=0).mean() / np.sqrt(draws) / spread

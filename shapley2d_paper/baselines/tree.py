@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shapley2d._models.sweeps.chains import SweepGame
-from shapley2d._models.sweeps.models import number_targets
-from shapley2d._models.sweeps.scoring import r_squared
+from shapley2d._models.sweeps import number_targets, r_squared, swept
 from shapley2d._models.wrapped import LabelGame
 from shapley2d._tables.encoding import as_float32, encode_tables, fill_means, near_one
 from shapley2d.exceptions import InputError, Setting
@@ -17,12 +15,12 @@ from shapley2d_paper.baselines.kernels.sweep_tree import fill_grid
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._models.sweeps.chains import Pair
+    from shapley2d._models.sweeps import Pair
     from shapley2d._tables.problem import Problem, Split
     from shapley2d._theory.game import Game
 
 
-class TreeGame(SweepGame):
+class TreeGame:
     """Accuracy or R squared of a fully grown CART, with scikit-learn's defaults, on whole grids.
 
     Gini impurity for classes, squared error for numbers; splits halfway between neighbouring
@@ -50,7 +48,8 @@ class TreeGame(SweepGame):
     >>> from shapley2d._tables.problem import make_problem
     >>> X, y = [[0], [1], [8], [9]], [0, 0, 1, 1]
     >>> (split,) = make_problem(X, y, X, y).splits
-    >>> TreeGame(split).grid(np.array([0, 2, 1, 3]), np.array([0]))[:, 1]
+    >>> rows = np.tri(5, 4, -1, dtype=bool)[:, [0, 2, 1, 3]]
+    >>> TreeGame(split).utilities(rows, np.array([[True]]))[:, 0]
     array([0. , 0.5, 1. , 1. , 1. ])
     """
 
@@ -68,6 +67,10 @@ class TreeGame(SweepGame):
         np.put_along_axis(
             self._ranks, self._sorted, np.arange(self.n_rows, dtype=np.int32)[None, :], axis=1
         )
+
+    def utilities(self, rows: NDArray[np.bool_], columns: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Matrix of utilities."""
+        return swept(rows, columns, self._members, self._scores)
 
     def _scores(self, pair: Pair) -> NDArray[np.float64]:
         _, sizes, _, ends = pair

@@ -15,7 +15,7 @@ from shapley2d._knn.kriging import Kriging, sample_pairs
 from shapley2d._knn.metric import measure
 from shapley2d._knn.neighbours import Neighbours
 from shapley2d._knn.utility_game import KnnGame
-from shapley2d._models.sweeps.models import SWEEPS
+from shapley2d._models.sweeps import SWEEPS
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.axes import nested, set_weights, subsets
 from shapley2d_paper.baselines.tree import TreeGame
@@ -184,13 +184,24 @@ def _pairs(data: tuple[Any, ...], model: str, seed: int) -> PermutationDraws:
     """Draws of one random order of the rows and one of the columns."""
     (split,) = make_problem(*data, task="classification").splits
     game: Game
-    if model == "knn":
-        game = KnnGame(split, n_neighbors=NEIGHBOURS, votes="k", baseline="zero")
-    elif model == "tree":
+    if model == "tree":
         game = TreeGame(split)
+    elif model == "knn":
+        game = _FromZero(KnnGame(split, n_neighbors=NEIGHBOURS, votes="k"))
     else:
-        game = SWEEPS[model](split, baseline="zero")
+        game = _FromZero(SWEEPS[model](split))
     return PermutationDraws(game, ("shapley", "shapley"), seed)
+
+
+class _FromZero:
+    """A game in which no rows and no columns are worth 0, as in the paper."""
+
+    def __init__(self, game: Game) -> None:
+        self._game, self.n_rows, self.n_columns = game, game.n_rows, game.n_columns
+
+    def utilities(self, rows: NDArray[np.bool_], columns: NDArray[np.bool_]) -> Floats:
+        counts = np.outer(rows.any(axis=1), columns.any(axis=1))
+        return np.where(counts, self._game.utilities(rows, columns), 0.0)
 
 
 def _after(draw: Callable[[int], Floats], counts: list[int]) -> Iterator[tuple[int, Moments]]:

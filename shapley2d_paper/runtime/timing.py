@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import KNN, value_cells
 from shapley2d._models.model_game import ModelGame
-from shapley2d._models.sweeps.models import SWEEPS
+from shapley2d._models.sweeps import SWEEPS
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.axes import nested
 from shapley2d._theory.game import nested_utilities
@@ -104,8 +105,8 @@ def _make_game(parts: Parts, model: str) -> Any:
         parts.X, parts.y, parts.X_valid, parts.y_valid, task="classification"
     ).splits
     if model == "sklearn":
-        return ModelGame(None, split, baseline="zero")
-    return TreeGame(split) if model == "tree" else SWEEPS[model](split, baseline="zero")
+        return ModelGame(DecisionTreeClassifier(), split)
+    return TreeGame(split) if model == "tree" else SWEEPS[model](split)
 
 
 def _run(parts: Parts, *, permutations: int, seed: int) -> Row:

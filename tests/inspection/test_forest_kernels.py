@@ -8,14 +8,14 @@ import numba
 import numpy as np
 import pytest
 
-from shapley2d._inspection.kernels.forest_answers import add_replaced, add_shares
-from shapley2d._models.kernels import random_words
-from shapley2d._models.kernels.forest import (
+from shapley2d._inspection.kernels import random_words
+from shapley2d._inspection.kernels.forest import (
     CODES,
     Predicted,
     draw_bags,
     grow_forest,
 )
+from shapley2d._inspection.kernels.forest_answers import add_replaced, add_shares
 
 SEED = np.uint64(5)
 

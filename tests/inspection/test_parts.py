@@ -27,6 +27,7 @@ from shapley2d._inspection.forests import (
     is_predicted,
     repair_gains,
 )
+from shapley2d._inspection.kernels.forest import CODES
 from shapley2d._inspection.marginal import (
     class_distance,
     odd_writing,
@@ -36,7 +37,6 @@ from shapley2d._inspection.marginal import (
     standing_alone,
     vouched,
 )
-from shapley2d._models.kernels.forest import CODES
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.table import Column
 from tests.inspection.test_forest_kernels import leaf_of, shares_of

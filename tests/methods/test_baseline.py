@@ -7,7 +7,6 @@ from contextlib import nullcontext
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.metrics import get_scorer, make_scorer, r2_score
 from sklearn.naive_bayes import GaussianNB
@@ -265,24 +264,17 @@ def test_a_score_whose_zero_is_perfect_is_warned_about_with_zero(scoring):
     np.testing.assert_allclose(v.values[:, 2], 0.0, atol=1e-15)
 
 
-@pytest.mark.parametrize("name", ["ridge", "gaussian_nb", "tree"])
-def test_zero_is_the_game_of_the_paper(name):
-    X, y, X_valid, y_valid = small("classification", n=4, repeats=False)
-    X, X_valid, estimator = X[:, :2], X_valid[:, :2], ESTIMATORS[name, "classification"]
-
-    def h(S, F):
-        rows, columns = sorted(S), sorted(F)
-        if not rows or not columns:
-            return 0.0
-        if np.unique(y[rows]).size == 1:
-            return float(np.mean(y_valid == y[rows[0]]))
-        model = clone(estimator).fit(X[np.ix_(rows, columns)], y[rows])
-        return float(np.mean(model.predict(X_valid[:, columns]) == y_valid))
-
-    options = {"baseline": "zero"}
-    for model in (name, estimator):
-        v = value_cells(X, y, X_valid, y_valid, method=Exact(model), **options)
-        np.testing.assert_allclose(v.values, brute_force(functools.cache(h), 4, 2), atol=1e-12)
+@pytest.mark.parametrize(("name", "task"), NAMED)
+def test_zero_is_the_game_in_which_no_rows_and_no_columns_are_worth_nothing(name, task):
+    data = small(task, n=4, repeats=name != "ridge")
+    for model in (name, ESTIMATORS[name, task]):
+        trained = model_game(model, *data, task)
+        expected = brute_force(lambda S, F, h=trained: h(S, F) if S and F else 0.0, 4, 3)
+        v = value_cells(*data, method=Exact(model), task=task, baseline="zero")
+        np.testing.assert_allclose(v.values, expected, atol=1e-10)
+        labels = value_cells(*data, method=Exact(model), task=task)
+        off = v.values - labels.values  # the same in every column: what the labels alone are worth
+        np.testing.assert_allclose(off, off[:, :1].repeat(3, axis=1), atol=1e-12)
 
 
 def test_a_scorer_that_cannot_take_a_constant_says_so():
@@ -292,7 +284,7 @@ def test_a_scorer_that_cannot_take_a_constant_says_so():
     data = small("regression")
     with pytest.raises(
         UtilityError,
-        match=r"the best constant prediction from .* cannot be scored: .*baseline='zero'",
+        match=r"values count from the score of a constant prediction, .*cannot be computed: .*coef_",
     ):
         value_cells(*data, method=Exact(Ridge()), scoring=coefficient)
 

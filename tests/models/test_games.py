@@ -31,9 +31,9 @@ Y_VALID = np.where(X_VALID[:, 0] + X_VALID[:, 1] > 0, "yes", "no")
 EVERYTHING = np.ones((1, 12), dtype=bool), np.ones((1, 3), dtype=bool)
 
 
-def game_of(model, data=(X, Y, X_VALID, Y_VALID), **options):
+def game_of(model=None, data=(X, Y, X_VALID, Y_VALID), **options):
     (split,) = make_problem(*data).splits
-    return ModelGame(model, split, **options)
+    return ModelGame(DecisionTreeClassifier() if model is None else model, split, **options)
 
 
 def test_function_is_not_asked_about_empty_coalitions():
@@ -110,12 +110,8 @@ def test_classes_that_a_coalition_lacks_get_probability_zero():
     assert np.isfinite(game.utilities(rows[None], EVERYTHING[1])[0, 0])
 
 
-def test_empty_coalitions_are_worth_nothing_or_a_guess():
-    some = subsets(12, 0, 2), subsets(3)
-    utilities = game_of(None, baseline="zero").utilities(*some)
-    assert (utilities[0] == 0).all()
-    assert (utilities[:, 0] == 0).all()
-    utilities = game_of(None).utilities(*some)
+def test_empty_coalitions_are_worth_a_guess():
+    utilities = game_of().utilities(subsets(12, 0, 2), subsets(3))
     assert utilities[0] == pytest.approx([1 / np.unique(Y).size] * 8)  # each class in turn
     # a single row predicts its class, with columns or without
     assert (utilities[1] == np.mean(Y[0] == Y_VALID)).all()
@@ -143,7 +139,11 @@ def test_categories_and_missing_entries_stay_one_player():
         {"colour": ["red", None, "blue", "red"] * 3, "size": [1.0, 2.0, None, 4.0] * 3}
     )
     y = ["a", "b", "b", "a"] * 3
-    for model in (LogisticRegression(), HistGradientBoostingClassifier(min_samples_leaf=1), None):
+    for model in (
+        LogisticRegression(),
+        HistGradientBoostingClassifier(min_samples_leaf=1),
+        DecisionTreeClassifier(),
+    ):
         game = game_of(model, (frame, y, frame, y))
         assert game.n_columns == 2
         utilities = game.utilities(EVERYTHING[0], subsets(2))

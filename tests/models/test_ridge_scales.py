@@ -5,8 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from shapley2d._models.sweeps.models import RidgeSweep
+from shapley2d._models.sweeps import RidgeSweep
 from shapley2d._tables.problem import make_problem
+from shapley2d._theory.axes import nested
 
 RNG = np.random.default_rng(0)
 X, X_VALID = RNG.normal(size=(20, 3)).round(2), RNG.normal(size=(14, 3)).round(2)
@@ -20,7 +21,7 @@ def test_ridge_stands_numbers_beside_which_its_penalty_is_lost(classifies):
     y, y_valid = (CLASSES, CLASSES_VALID) if classifies else (Y, Y_VALID)
     rows, columns = np.random.default_rng(1).permutation(20), np.array([2, 0, 1])
     (split,) = make_problem(X * 1e149, y, X_VALID * 1e149, y_valid).splits
-    grid = RidgeSweep(split).grid(rows, columns)
+    grid = RidgeSweep(split).utilities(nested(rows), nested(columns))
     numbers = (y == "up") * 2.0 - 1 if classifies else Y
     for a, b in itertools.product(range(2, 21), range(1, 4)):
         S, F = rows[:a], columns[:b]
@@ -37,7 +38,7 @@ def test_ridge_stands_numbers_beside_which_its_penalty_is_lost(classifies):
     (split,) = make_problem(X, y, X_VALID, y_valid).splits
     game = RidgeSweep(split)
     for a, b in ((3, 2), (12, 3)):  # where the factor serves, singular values say the same
-        known = game.grid(rows, columns)[a, b]
+        known = game.utilities(nested(rows), nested(columns))[a, b]
         found = game._stable(
             rows[:a], columns[:b]
         )  # the number of right answers, or squared errors

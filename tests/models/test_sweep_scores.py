@@ -9,14 +9,13 @@ from sklearn.naive_bayes import GaussianNB
 
 from model_oracles import make_split
 from shapley2d._models.model_game import ModelGame
-from shapley2d._models.sweeps.models import SWEEPS
+from shapley2d._models.sweeps import SWEEPS
 from shapley2d._tables.problem import Problem, make_problem, weigh_problem
 from shapley2d._theory.axes import nested
 
 ESTIMATORS = {"gaussian_nb": GaussianNB(), "ridge": RidgeClassifier(), "numbers": Ridge()}
 
 
-@pytest.mark.parametrize("baseline", ["labels", "zero"])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(
     ("name", "scoring", "n_classes"),
@@ -28,7 +27,7 @@ ESTIMATORS = {"gaussian_nb": GaussianNB(), "ridge": RidgeClassifier(), "numbers"
         ("numbers", "r2", 0),
     ],
 )
-def test_every_grid_point_is_scikit_learns(name, scoring, n_classes, weighted, baseline):
+def test_every_grid_point_is_scikit_learns(name, scoring, n_classes, weighted):
     split = make_split(3, n_classes or 2, plain=True, regression=not n_classes)
     random = np.random.default_rng(1)
     if weighted:
@@ -38,12 +37,10 @@ def test_every_grid_point_is_scikit_learns(name, scoring, n_classes, weighted, b
     # classes join in turn
     turns = [np.sum(split.y.codes[:i] == code) for i, code in enumerate(split.y.codes)]
     pair = np.argsort(turns, kind="stable"), random.permutation(3)
-    grid = SWEEPS["ridge" if name == "numbers" else name](weighed, baseline=baseline).grid(*pair)
-    weights = split.valid_weights
-    game = ModelGame(
-        ESTIMATORS[name], replace(split, valid_weights=weights), scoring=scoring, baseline=baseline
-    )
-    np.testing.assert_allclose(grid, game.utilities(*map(nested, pair)), rtol=1e-8, atol=1e-8)
+    masks = [nested(order) for order in pair]
+    grid = SWEEPS["ridge" if name == "numbers" else name](weighed).utilities(*masks)
+    game = ModelGame(ESTIMATORS[name], split, scoring=scoring)
+    np.testing.assert_allclose(grid, game.utilities(*masks), rtol=1e-8, atol=1e-8)
 
 
 def test_a_label_that_training_never_shows_counts_as_missed():

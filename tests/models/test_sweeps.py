@@ -17,7 +17,7 @@ from shapley2d import InputError, MonteCarlo, value_cells
 from shapley2d._knn.metric import measure
 from shapley2d._knn.utility_game import KnnGame
 from shapley2d._models.model_game import ModelGame
-from shapley2d._models.sweeps.models import SWEEPS
+from shapley2d._models.sweeps import SWEEPS
 from shapley2d._models.wrapped import GroupedGame, LabelGame
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.axes import nested, subsets
@@ -38,27 +38,27 @@ def test_every_grid_point_is_scikit_learns(name, estimator, n_classes):
         rows = (
             rows[np.argsort(split.y.codes[rows] > 0, kind="stable")] if seed == 2 else rows
         )  # one class first
-        game = SWEEPS[name](split, baseline="zero")
-        grid = game.grid(rows, columns)
-        assert not grid[0].any() and not grid[:, 0].any()
+        grid = SWEEPS[name](split).utilities(nested(rows), nested(columns))
         for a, b, X, members, X_valid in grid_points(split, rows, columns):
+            if not np.ptp(X, axis=0).any() or np.unique(split.y.y[members]).size == 1:
+                assert grid[a, b] == grid[a, 0]  # of the labels alone
+                continue
             sure, maybe = surely_and_maybe_right(
                 estimator, X, split.y.y[members], X_valid, split.y_valid.y
             )
             assert sure <= round(grid[a, b] * len(X_valid)) <= sure + maybe, (seed, a, b)
             points += len(X_valid)
             ties += maybe
-    assert ties < 0.1 * points  # mostly those of the constant column, where classes balance
+    assert ties < 0.1 * points
 
 
-def test_naive_bayes_without_variance_predicts_the_first_class():
-    X, y = np.full((4, 1), 0.5), np.array([1, 0, 1, 0])
+@pytest.mark.parametrize("name", SWEEPS)
+def test_a_column_that_is_the_same_in_all_rows_leaves_the_labels(name):
+    X, y = np.full((4, 1), 0.5), np.array([1, 0, 1, 1])
     (split,) = make_problem(X, y, np.array([[0.5], [2.0], [0.5]]), np.array([0, 0, 1])).splits
-    game = SWEEPS["gaussian_nb"](split, baseline="zero")
-    grid = game.grid(np.arange(4), np.array([0]))
-    assert grid[:, 1] == pytest.approx([0, 1 / 3, 2 / 3, 2 / 3, 2 / 3])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        assert GaussianNB().fit(X, y).predict([[0.5], [2.0]]).tolist() == [0, 0]
+    grid = SWEEPS[name](split).utilities(nested(np.arange(4)), subsets(1))
+    np.testing.assert_array_equal(grid, grid[:, :1].repeat(2, axis=1))
+    assert grid[:, 0] == pytest.approx([1 / 2, 1 / 3, 1 / 2, 1 / 3, 1 / 3])
 
 
 @pytest.mark.parametrize("plain", [True, False])
@@ -66,7 +66,7 @@ def test_ridge_regression_is_scikit_learns(plain):
     for seed in range(3):
         split = make_split(seed, regression=True, plain=plain)
         rows, columns = orders(split, seed)
-        grid = SWEEPS["ridge"](split).grid(rows, columns)
+        grid = SWEEPS["ridge"](split).utilities(nested(rows), nested(columns))
         for a, b, X, members, X_valid in grid_points(split, rows, columns):
             expected = r2_score(
                 split.y_valid.y, Ridge().fit(X, split.y.y[members]).predict(X_valid)
@@ -110,7 +110,9 @@ def test_other_lists_of_coalitions_give_the_same(name, regression):
 @pytest.mark.parametrize("inner", ["ridge", "tree"])
 def test_the_label_joins_anywhere(inner):
     split = make_split(4, 3, n=12, plain=True)
-    game = SWEEPS["ridge"](split) if inner == "ridge" else ModelGame(None, split)
+    game = (
+        SWEEPS["ridge"](split) if inner == "ridge" else ModelGame(DecisionTreeClassifier(), split)
+    )
     rows, columns = orders(split)
     known, labelled = nested_utilities(game, rows, columns), LabelGame(game)
     for place in range(4):
@@ -210,7 +212,7 @@ def test_r_squared_needs_two_validation_rows():
 def test_constant_validation_targets_score_as_in_scikit_learn():
     X = np.array([[0.0], [1.0], [2.0]])
     (split,) = make_problem(X, [1.0, 1.0, 7.0], X[:2], [1.0, 1.0], task="regression").splits
-    grid = SWEEPS["ridge"](split).grid(np.arange(3), np.array([0]))
+    grid = SWEEPS["ridge"](split).utilities(nested(np.arange(3)), subsets(1))
     assert grid[:3, 1].tolist() == [0, 1, 1]
 
 
@@ -223,12 +225,12 @@ def test_nearest_neighbours_at_every_point_of_the_grid(task):
     factors = np.array([1.0, 0.5, 2.0, 0.5])
     split = replace(split_of(X, y, X_valid, y_valid, task), valid_weights=factors)
     game, columns = (
-        KnnGame(split, n_neighbors=3, baseline="zero"),
+        KnnGame(split, n_neighbors=3),
         measure(split.train, split.valid),
     )
     rows, members = rng.permutation(7), rng.permutation(3)
     grid = game.utilities(nested(rows), nested(members))
-    for a, b in itertools.product(range(8), range(1, 4)):
+    for a, b in itertools.product(range(1, 8), range(4)):
         subset = np.isin(np.arange(3), members[:b])
         utilities = [
             tie_averaged_utility(
@@ -240,4 +242,3 @@ def test_nearest_neighbours_at_every_point_of_the_grid(task):
             for t in range(4)
         ]
         assert grid[a, b] == pytest.approx(factors @ utilities / 4, abs=1e-12)
-    assert not grid[:, 0].any()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._models.kernels.forest import CODES, Predicted
+from shapley2d._inspection.kernels.forest import CODES, Predicted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

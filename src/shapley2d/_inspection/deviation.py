@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._inspection.binning import BinnedColumn
-    from shapley2d._models.kernels.forest import Forest
+    from shapley2d._inspection.kernels.forest import Forest
 
 _WIDE = 3.0
 """Half width of the Cauchy distribution of numbers that may be anything, on the asinh scale."""

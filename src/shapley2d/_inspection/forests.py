@@ -17,8 +17,8 @@ import numpy as np
 
 from shapley2d._base.streams import seed_sequence
 from shapley2d._inspection.binning import FEWEST_ROWS
+from shapley2d._inspection.kernels.forest import Forest, draw_bags, grow_forest
 from shapley2d._inspection.kernels.forest_answers import add_replaced, add_shares
-from shapley2d._models.kernels.forest import Forest, draw_bags, grow_forest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

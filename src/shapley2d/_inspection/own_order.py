@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._inspection.cells import Expected
-from shapley2d._models.kernels.random_words import scrambled
+from shapley2d._inspection.kernels.random_words import scrambled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from shapley2d._base.time_limit import TimeLimit
     from shapley2d._inspection.binning import BinnedColumn
     from shapley2d._inspection.columns.finding import ColumnFinding
-    from shapley2d._models.kernels.forest import Forest
+    from shapley2d._inspection.kernels.forest import Forest
     from shapley2d._tables.table import Column, Table
     from shapley2d._tables.target import Target
 

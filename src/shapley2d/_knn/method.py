@@ -15,7 +15,6 @@ from shapley2d.exceptions import InputError, PrecisionWarning, Setting
 
 if TYPE_CHECKING:
     from shapley2d._base.arrays import Ints
-    from shapley2d._base.time_limit import TimeLimit
     from shapley2d._knn.draws import KnnDraws
     from shapley2d._knn.neighbours import Neighbours
     from shapley2d._knn.utility_game import KnnGame
@@ -274,19 +273,14 @@ class KNN(Method):
         work = self._level(problem.table.n_columns, problem) * _pairs(problem)
         return work / (TRIPLES_PER_S * count_threads(run.n_jobs))
 
-    def score(self, problem: Problem, run: Run) -> float:
+    def score(self, problem: Problem, run: Run) -> float:  # noqa: ARG002
         """The share of right votes of the whole table, less that of the labels alone."""
         from shapley2d._theory.game import gain_of_all
 
-        return gain_of_all(self.games(problem, -1 if run.n_jobs is None else run.n_jobs))
+        return gain_of_all(self.games(problem), from_zero=problem.baseline == "zero")
 
-    def games(
-        self, problem: Problem, threads: int = 1, limit: TimeLimit | None = None
-    ) -> list[KnnGame]:
-        """The utility as a game of any rows and columns, one for every split.
-
-        ``threads`` share a game of few coalitions; what is under way at the ``limit`` is dropped.
-        """
+    def games(self, problem: Problem) -> list[KnnGame]:
+        """The utility as a game of any rows and columns, one for every split."""
         from shapley2d._knn.utility_game import KnnGame
         from shapley2d._tables.problem import weigh_problem
 
@@ -297,9 +291,6 @@ class KNN(Method):
                 n_neighbors=self.n_neighbors,
                 metric=self.metric,
                 votes=self.votes,
-                baseline=problem.baseline,
-                n_jobs=threads,
-                limit=limit,
             )
             for split in weigh_problem(problem).splits
         ]

@@ -15,10 +15,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from joblib import effective_n_jobs
 
-from shapley2d._base.in_threads import map_in_threads, stop_flag
-from shapley2d._knn.few_rows import FewRows, guesses
+from shapley2d._knn.few_rows import FewRows
 from shapley2d._knn.kernels.rows import make_room, subset_codes
 from shapley2d._knn.kernels.utility import Nearest, add_utilities
 from shapley2d._knn.lens import bins_and_slack, make_lens
@@ -27,11 +25,9 @@ from shapley2d._knn.metric import measure
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._base.time_limit import TimeLimit
     from shapley2d._tables.problem import Split
 
 _COALITIONS = 16  # of columns, whose distances are in memory at a time
-_CHUNK = 32  # validation rows whose utilities are added up together, whatever the number of threads
 
 
 class KnnGame:
@@ -39,11 +35,10 @@ class KnnGame:
 
     The rows are sorted once for every validation row and column coalition; a row coalition then
     only looks at them until it has met K of its members. So ask for many row coalitions at once.
-    With ``baseline="labels"`` no columns are worth a vote among all rows of the coalition, which
-    tie; with ``"zero"`` 0. Right votes are divided by the votes there are (``votes="share"``) or by
-    K (``"k"``). No rows are worth a guess, 1 / classes or the error of the mean of all training
-    targets; with ``"k"`` 0 votes, i.e. 0, and in regression that error too (0 where the baseline is
-    0). The utilities do not depend on ``n_jobs``, 1 by default: workers share draws, not games.
+    No columns are worth a vote among all rows of the coalition, which tie. Right votes are divided
+    by the votes there are (``votes="share"``) or by K (``"k"``). No rows are worth a guess, 1 /
+    classes or the error of the mean of all training targets; with ``"k"`` 0 votes, i.e. 0, and in
+    regression that error too.
     """
 
     compiled = True
@@ -55,18 +50,14 @@ class KnnGame:
         *,
         n_neighbors: int,
         metric: str = "auto",
-        baseline: str = "labels",
         votes: str = "k",
-        n_jobs: int | None = 1,
-        limit: TimeLimit | None = None,
     ) -> None:
         columns = measure(split.train, split.valid, metric)
         self.n_rows, self.n_columns = columns.n_rows, columns.n_columns
         classifies, self._k = split.y.task == "classification", n_neighbors
-        self._ties, self._shares = baseline != "zero", votes == "share"
-        self._few = FewRows.of(split, n_neighbors)
+        self._shares, self._few = votes == "share", FewRows.of(split, n_neighbors)
         self.guesses = self._shares  # no rows are worth one, wherever values count from
-        self._nothing = self._few.guess if guesses(split, votes, baseline) else 0.0
+        self._nothing = self._few.guess if self._shares or not classifies else 0.0
         y, y_valid = (one.codes.astype(np.float64) for one in (split.y, split.y_valid))
         centre = 0.0 if classifies else float(np.mean(y))
         self._nearest = Nearest(
@@ -74,13 +65,11 @@ class KnnGame:
             y_valid - centre,
             n_neighbors,
             classifies,
-            self._ties,
             split.weights / split.weights.mean(),
         )
         train = np.ascontiguousarray(columns.train)
         self._entries = (train, np.ascontiguousarray(train.T), columns.nominal)
         self._lens = make_lens(columns)
-        self._n_jobs, self._limit = n_jobs, limit
 
     def utilities(self, rows: NDArray[np.bool_], columns: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Matrix of utilities."""
@@ -89,36 +78,22 @@ class KnnGame:
         total = np.zeros((len(rows), len(columns)))
         codes = subset_codes(column_masks)
         seen = (self._lens, *bins_and_slack(self._lens, column_masks))
-        n_valid, stop = len(self._nearest.y_valid), stop_flag()
-
-        def evaluate(start: int) -> NDArray[np.float64]:
-            sums = np.zeros(total.shape)
-            shape = (self.n_rows, self.n_columns, _COALITIONS)
-            room = make_room(*shape, classifies=self._nearest.classifies, ranks_all=True)
-            chosen = np.arange(start, min(start + _CHUNK, n_valid))
-            for first in range(0, len(codes), _COALITIONS):
-                if stop[0]:
-                    break
-                part = slice(first, first + _COALITIONS)
-                own = (seen[0], *(np.ascontiguousarray(one[:, part]) for one in seen[1:]))
-                found = np.zeros((len(row_masks), len(codes[part])))
-                masks = (row_masks, codes[part])
-                add_utilities(self._entries, own, self._nearest, groups, masks, room, chosen, found)
-                sums[:, part] = found
-            return sums
-
-        starts = range(0, n_valid, _CHUNK)
-        threads, limit = effective_n_jobs(self._n_jobs), self._limit
-        for chunk in map_in_threads(evaluate, starts, threads, stop=stop, limit=limit):
-            total += chunk
-        total /= n_valid
-        counts = column_masks.any(axis=1) | self._ties  # no columns are worth 0 where none tie
+        everybody = np.arange(len(self._nearest.y_valid))
+        shape = (self.n_rows, self.n_columns, _COALITIONS)
+        room = make_room(*shape, classifies=self._nearest.classifies, ranks_all=True)
+        for first in range(0, len(codes), _COALITIONS):
+            part = slice(first, first + _COALITIONS)
+            own = (seen[0], *(np.ascontiguousarray(one[:, part]) for one in seen[1:]))
+            found = np.zeros((len(row_masks), len(codes[part])))
+            masks = (row_masks, codes[part])
+            add_utilities(self._entries, own, self._nearest, groups, masks, room, everybody, found)
+            total[:, part] = found / everybody.size
         if self._shares:
             sizes = rows.sum(axis=1)
             few = np.flatnonzero((sizes > 0) & (sizes < self._k))
             worth = np.array([self._few.worth[mask].sum() for mask in rows[few]])
-            total[few] += np.outer(self._few.utilities(sizes[few], worth), counts)
-        total[~rows.any(axis=1)] = self._nothing * counts
+            total[few] += self._few.utilities(sizes[few], worth)[:, None]
+        total[~rows.any(axis=1)] = self._nothing
         return total
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._models.sweeps.models import number_targets
+from shapley2d._models.cell_game import CellGame
+from shapley2d._models.sweeps import number_targets
 from shapley2d._trees.boosting import Boosting
 from shapley2d._trees.scores import row_scores
 
@@ -15,12 +17,10 @@ if TYPE_CHECKING:
     from shapley2d._tables.problem import Split
 
 
-class BoostingGame:
+class BoostingGame(CellGame):
     """The score of :class:`~shapley2d._trees.boosting.Boosting` on a validation table.
 
-    ``scoring`` None is the mean probability of the right label, or R squared. A coalition that
-    teaches nothing scores as its rows' labels do: as their shares, or their mean; without rows, as
-    a blind guess.
+    ``scoring`` None is the mean probability of the right label, or R squared.
 
     >>> from shapley2d._tables.problem import make_problem
     >>> X, y = [[k] for k in range(20)], [0] * 10 + [1] * 10
@@ -30,51 +30,27 @@ class BoostingGame:
     [[0.5, 1.0]]
     """
 
-    compiled = True
-
-    def __init__(
-        self, split: Split, *, scoring: str | None = None, baseline: str = "labels"
-    ) -> None:
-        self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
+    def __init__(self, split: Split, *, scoring: str | None = None) -> None:
+        super().__init__(split)
         self._boosting = Boosting.coded(split.train, split.y, split.valid)
-        self._y, self._y_valid, self._weights = split.y, split.y_valid, split.weights
-        self._from_labels = baseline == "labels"
+        self._y_valid, self._weights = split.y_valid, split.weights
         # balanced accuracy is accuracy with other weights
         self._score = "accuracy" if scoring == "balanced_accuracy" else scoring or "probability"
         self._middle = 0.0
-        if split.y.task == "regression":
+        if not self._classifies:
             number_targets(split)  # refuses a single validation row
             self._score = "r2"
             self._middle = float(np.average(split.y_valid.codes, weights=split.weights))
 
-    def utilities(self, rows: Bools, columns: Bools) -> Floats:
-        """Matrix of utilities, one training for each pair of coalitions."""
-        matrix = np.zeros((len(rows), len(columns)))
-        for a, row_mask in enumerate(rows):
-            alone = self._scored(self._by_labels(row_mask))
-            for b, column_mask in enumerate(columns):
-                predicted = self._boosting.predict(column_mask[:, None] & row_mask)
-                if predicted is not None:
-                    matrix[a, b] = self._scored(predicted)
-                elif self._from_labels or (row_mask.any() and column_mask.any()):
-                    matrix[a, b] = alone
-        return matrix
+    def _utility(self, rows: Bools, columns: Bools) -> float:
+        predictions = self._boosting.predict(columns[:, None] & rows)
+        return math.nan if predictions is None else self._scored(predictions)
 
-    def _by_labels(self, row_mask: Bools) -> Floats:
-        """What the labels of some rows predict for one validation row."""
-        codes, n_classes = self._y.codes[row_mask], self._y.classes.size
-        if not n_classes:
-            return np.array([[codes.mean() if codes.size else self._y.codes.mean()]])
-        counts = np.bincount(codes, minlength=n_classes) if codes.size else np.ones(n_classes)
-        return np.asarray(counts / counts.sum())[:, None]
+    def _of_labels(self, predicted: Floats) -> Floats:
+        return np.array([self._scored(line[:, None]) for line in predicted])
 
     def _scored(self, predictions: Floats) -> float:
-        shape = len(predictions), self._y_valid.codes.size
-        scores = row_scores(
-            np.broadcast_to(predictions, shape),
-            self._y_valid,
-            self._score,
-            prior=self._middle,
-            weights=self._weights,
-        )
-        return float(np.average(scores, weights=self._weights))
+        y, weights = self._y_valid, self._weights
+        predictions = np.broadcast_to(predictions, (len(predictions), y.codes.size))
+        scores = row_scores(predictions, y, self._score, prior=self._middle, weights=weights)
+        return float(np.average(scores, weights=weights))

@@ -1,160 +1,121 @@
-"""A scikit-learn model as a utility: fitted on some rows, scored on validation rows."""
+"""Scikit-learn's models: checked, seeded, and trained on some rows as models of all classes."""
 
 from __future__ import annotations
 
-import inspect
-import math
+from contextlib import contextmanager
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import RegressorMixin, clone
-from sklearn.metrics import check_scoring
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.pipeline import Pipeline
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import get_tags
 
-from shapley2d._models.constant import ConstantClassifier, ConstantRegressor, most_frequent
-from shapley2d._tables.per_row import weighted_mean
-from shapley2d._tables.table import native_rows
-from shapley2d.exceptions import InputError, Place, Setting, UtilityError
+from shapley2d._models.function import describe_coalition
+from shapley2d.exceptions import InputError, Setting, UtilityError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-    from shapley2d._base.arrays import Floats, Ints
-    from shapley2d._tables.target import Target
+    from shapley2d._base.arrays import Bools, Floats, Ints
+    from shapley2d._tables.problem import Split
 
 
 class Trainer:
-    """Fits a model on some rows of a table and scores it on a validation table.
+    """Trains a model on some rows, with every open seed set to ``random_state``.
 
-    A ``model`` of None is a decision tree, as in the paper; random parts without a seed are seeded
-    with ``random_state``. ``scoring`` is any of scikit-learn's; None takes the model's own score
-    (accuracy, or R squared). A scorer must take ``sample_weight`` where validation rows have
-    ``weights``. Rows of a single class predict that class, since many classifiers refuse to fit
-    them; classes that the rows lack get probability 0.
+    ``option``: the model's, in messages.
 
-    >>> from shapley2d._tables.convert import as_table
-    >>> from shapley2d._tables.target import as_target
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from shapley2d._tables.problem import make_problem
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> y = as_target([0, 0, 1, 1], as_table(X))
-    >>> trainer = Trainer(None, y, y)
-    >>> trainer.utility(trainer.model, X, X, np.array([0, 1, 3]), lambda: "three rows")
-    0.75
+    >>> (split,) = make_problem(X, [0, 0, 1, 1], X, [0, 0, 1, 1]).splits
+    >>> rows = np.array([0, 1, 3])
+    >>> Trainer(DecisionTreeClassifier(), split).fit(X[rows], rows).predict(X)
+    array([0, 0, 0, 1])
     """
 
     def __init__(
-        self,
-        model: Any,
-        y: Target,
-        y_valid: Target,
-        *,
-        scoring: Any = None,
-        weights: Floats | None = None,
-        random_state: int = 0,
+        self, model: Any, split: Split, random_state: int = 0, *, option: str = "model"
     ) -> None:
-        self._y, self._classes, self._codes = y.y, y.classes, y.codes
-        self._y_valid = y_valid.y
-        self._classifies = y.task == "classification"
-        # their utilities, by the counts of the classes
-        self._constants: dict[bytes, float] = {}
-        self.model = prepared_model(model, y.task, random_state)
-        self.takes_missing = _takes_missing(self.model)
-        if not self._classifies and scoring is None and y_valid.y.size < 2:
-            raise InputError(
-                Place("y_valid"),
-                " has a single row, which is too few for R squared: pass more, or a ",
-                Setting("scoring"),
-            )
-        if scoring is None and getattr(type(self.model), "score", None) is RegressorMixin.score:
-            scoring = "r2"  # the same; a scorer asks for predictions once
-        self._score = None if scoring is None else check_scoring(self.model, scoring=scoring)
-        self._weights = weights
-        if weights is not None and self._score is not None:
-            _check_weighing(self._score, scoring)
+        self._y, self._names = split.y, (split.train.row_names, split.train.column_names)
+        self.model = prepared_model(model, split.y.task, random_state, option)
+        self.name, self.takes_missing = model_name(self.model), _takes_missing(self.model)
 
-    def utility(
-        self, model: Any, train: Any, valid: Any, rows: Ints, describe: Callable[[], str]
-    ) -> float:
-        """The score on ``valid`` of a model fitted on some rows of ``train``.
-
-        If the model fails, or its score is not finite, a UtilityError names the coalition by
-        ``describe``; there is no default score.
-        """
-        try:
-            score = self._scored(self._fit(model, train, rows), valid)
-        except Exception as error:
-            words = f"{model_name(model)} failed on {describe()}: {error_line(error)}"
-            raise UtilityError(words) from error
-        if not math.isfinite(score):
-            raise UtilityError(f"{model_name(model)} scored {score} on {describe()}")
-        return score
-
-    def _scored(self, fitted: Any, valid: Any) -> float:
-        """The score of a fitted model on the validation rows."""
-        if self._score is None and self._classifies:
-            return weighted_mean(fitted.predict(valid) == self._y_valid, self._weights)
-        weighing = {} if self._weights is None else {"sample_weight": self._weights}
-        return float((self._score or _own_score)(fitted, valid, self._y_valid, **weighing))
-
-    def learns(self, rows: Ints) -> bool:
-        """Whether the rows have more than one class; always true in regression."""
-        return not self._classifies or bool((self._codes[rows] != self._codes[rows[0]]).any())
-
-    def constant(self, valid: Any, rows: Ints, describe: Callable[[], str]) -> float:
-        """The score on ``valid`` of the best constant prediction from some rows.
-
-        Without any row all classes are equally likely, and a number is guessed to be the mean of
-        all targets. The scorer is handed ``valid``, whose columns do not matter.
-        """
-        if not self._classifies:
-            number = float(np.mean(self._y[rows] if rows.size else self._y))
-            return self._constant_score([ConstantRegressor(number)], valid, describe)
-        counts = np.bincount(self._codes[rows], minlength=self._classes.size)
-        key = counts.tobytes()
-        if key not in self._constants:
-            shares = counts / rows.size if rows.size else np.full(counts.size, 1.0 / counts.size)
-            models = [
-                ConstantClassifier(self._classes, code, shares)
-                for code in np.flatnonzero(most_frequent(counts[None])[0]).tolist()
-            ]
-            self._constants[key] = self._constant_score(models, valid, describe)
-        return self._constants[key]
-
-    def _constant_score(self, models: list[Any], valid: Any, describe: Callable[[], str]) -> float:
-        """The mean score of models, each of them constant."""
-        try:
-            score = float(np.mean([self._scored(one, valid) for one in models]))
-        except Exception as error:
-            raise UtilityError(
-                f"the best constant prediction from {describe()} cannot be scored: {error}; "
-                "baseline='zero' does without it"
-            ) from error
-        if not math.isfinite(score):
-            raise UtilityError(f"the best constant prediction from {describe()} scored {score}")
-        return score
-
-    def _fit(self, model: Any, train: Any, rows: Ints) -> Any:
-        if not self._classifies:
-            return cloned(model).fit(native_rows(train, rows), self._y[rows])
-        present = np.flatnonzero(np.bincount(self._codes[rows]))
-        if present.size == 1:
-            return ConstantClassifier(self._classes, int(present[0]))
+    def fit(self, train: Any, rows: Ints, model: Any = None) -> Any:
+        """The model, or a variant of it, trained on ``train``, which has the labels of ``rows``."""
+        y, model = self._y, self.model if model is None else model
+        if y.task == "regression":
+            return cloned(model).fit(train, y.y[rows])
+        present = np.unique(y.codes[rows])
         if _numbers_classes(model):
-            codes = np.searchsorted(present, self._codes[rows])
-            fitted = cloned(model).fit(native_rows(train, rows), codes)
-            return _OfNumbers(fitted, self._classes, present)
-        fitted = cloned(model).fit(native_rows(train, rows), self._y[rows])
-        if present.size == self._classes.size:
+            fitted = cloned(model).fit(train, np.searchsorted(present, y.codes[rows]))
+            return _of_all_classes(fitted, y.classes, present, y.classes[present])
+        fitted = cloned(model).fit(train, y.y[rows])
+        if present.size == y.classes.size:
             return fitted
-        return _WithAllClasses(fitted, self._classes, present)
+        return _of_all_classes(fitted, y.classes, present)
+
+    @contextmanager
+    def failures(self, rows: Bools, columns: Bools) -> Iterator[None]:
+        """Name the coalition in which a model fails; there is no score instead."""
+        try:
+            yield
+        except Exception as error:
+            where = describe_coalition(rows, columns, *self._names)
+            words = f"{self.name} failed on {where}: {error_line(error)}"
+            raise UtilityError(words) from error
 
 
-def _own_score(model: Any, X: Any, y: Any, **weighing: Any) -> float:
-    return float(model.score(X, y, **weighing))
+class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A fitted classifier whose predictions are functions of a table."""
+
+    def __init__(
+        self,
+        classes: NDArray[Any],
+        labels: Callable[[Any], NDArray[Any]],
+        shares: Callable[[Any], Floats],
+    ) -> None:
+        self.classes_, self._labels, self._shares = classes, labels, shares
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of every row."""
+        return self._labels(X)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The probabilities of all classes."""
+        return self._shares(X)
+
+
+def constant_classifier(classes: NDArray[Any], code: int, shares: Floats) -> Classifier:
+    """A classifier that always predicts the class at ``code``, by the shares of all classes."""
+    return Classifier(
+        classes,
+        lambda X: np.full(len(X), classes[code]),
+        lambda X: np.tile(shares, (len(X), 1)),
+    )
+
+
+def _of_all_classes(
+    fitted: Any, classes: NDArray[Any], present: Ints, names: NDArray[Any] | None = None
+) -> Classifier:
+    """A classifier trained on some classes: the others have probability 0.
+
+    ``names``: the labels of the classes that it predicts by their numbers.
+    """
+
+    def predict(X: Any) -> NDArray[Any]:
+        found = np.asarray(fitted.predict(X))
+        return found if names is None else np.asarray(names[found])
+
+    def predict_proba(X: Any) -> Floats:
+        found = np.zeros((len(X), classes.size))
+        found[:, present] = fitted.predict_proba(X)
+        return found
+
+    return Classifier(classes, predict, predict_proba)
 
 
 def model_name(model: Any) -> str:
@@ -186,42 +147,26 @@ def cloned(model: Any) -> Any:
         return deepcopy(model)
 
 
-def _check_weighing(scorer: Any, scoring: Any) -> None:
-    """Refuse a score that cannot weigh its rows."""
-    function = getattr(scorer, "_score_func", scorer)
-    parameters = inspect.signature(function).parameters.values()
-    if any(one.name == "sample_weight" or one.kind is one.VAR_KEYWORD for one in parameters):
-        return
-    raise InputError(
-        Setting("scoring", scoring),
-        " takes no sample_weight, so that it cannot weigh validation rows: leave ",
-        Setting("valid_weight"),
-        " out, or use another score",
-    )
-
-
-def check_task(model: Any, task: str) -> None:
+def check_task(model: Any, task: str, option: str = "model") -> None:
     """Refuse a classifier in regression, and a regressor in classification."""
     wanted = {"classification": "classifier", "regression": "regressor"}[task]
     kind = get_tags(model).estimator_type
     if kind is not None and kind != wanted:
         raise InputError(
-            Setting("model", model),
+            Setting(option, model),
             f" is a {kind}, but the task is {task}: pass a {wanted}, or set ",
             Setting("task"),
         )
 
 
-def prepared_model(model: Any, task: str, random_state: int) -> Any:
+def prepared_model(model: Any, task: str, random_state: int, option: str = "model") -> Any:
     """A clone of the model, of the right kind, with every open seed set."""
-    if model is None:
-        model = DecisionTreeClassifier() if task == "classification" else DecisionTreeRegressor()
     if isinstance(model, type) or not hasattr(model, "fit") or not hasattr(model, "get_params"):
         raise InputError(
-            Setting("model", model),
+            Setting(option, model),
             " is not a scikit-learn estimator: pass an instance with fit and predict",
         )
-    check_task(model, task)
+    check_task(model, task, option)
     model, names = cloned(model), _open_seeds(model)
     return model.set_params(**dict.fromkeys(names, random_state)) if names else model
 
@@ -247,27 +192,3 @@ def _takes_missing(model: Any) -> bool:
         if not _takes_missing(step):
             return False
     return True
-
-
-class _WithAllClasses(ConstantClassifier):
-    """A classifier fitted without some classes, which get probability 0."""
-
-    def __init__(self, fitted: Any, classes: NDArray[Any], present: Ints) -> None:
-        super().__init__(classes, int(present[0]))
-        self._fitted = fitted
-        self._present = present
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        return np.asarray(self._fitted.predict(X))
-
-    def predict_proba(self, X: Any) -> Floats:
-        probabilities = np.zeros((len(X), self.classes_.size))
-        probabilities[:, self._present] = self._fitted.predict_proba(X)
-        return probabilities
-
-
-class _OfNumbers(_WithAllClasses):
-    """A classifier fitted to the positions of the classes that were present."""
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        return np.asarray(self.classes_[self._present[np.asarray(self._fitted.predict(X))]])

@@ -6,17 +6,20 @@ better side, naive Bayes skips them, nearest neighbours have their rule (see ``_
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shapley2d._base.warnings import without_warnings
 from shapley2d._models.by_name import check_neighbours, is_built_in, knn_of, resolve_model
+from shapley2d._tables.encoding import encode_tables
+from shapley2d._trees.boosting import Boosting
 from shapley2d.exceptions import InputError, Setting, UtilityError
 
 if TYPE_CHECKING:
-    from shapley2d._base.arrays import Bools, Floats, Ints
+    from shapley2d._base.arrays import Bools, Floats
     from shapley2d._knn.method import KNN
     from shapley2d._knn.metric import Columns
     from shapley2d._tables.problem import Split
@@ -26,145 +29,125 @@ TAKE_MISSING = ("boosting", "gaussian_nb", "knn", "hist_gradient_boosting", "tre
 """Models by name that take missing entries."""
 
 
-class Judge(Protocol):
-    """A model of one training table and one validation table."""
-
-    def predict(self, held: Bools) -> Floats | None:
-        """Predictions from the held cells (columns x rows); None where these teach nothing.
-
-        Probabilities (classes x validation rows), or numbers (1 x validation rows).
-        """
-
-
-def make_judge(model: Any, split: Split, seed: int) -> Judge:
+def make_judge(model: Any, split: Split, seed: int) -> Boosting | Judge:
     """The judge that a model makes: a name, nearest neighbours, or a scikit-learn estimator."""
-    if isinstance(model, str) and model == "boosting":
-        from shapley2d._trees.boosting import Boosting
-
+    name, neighbours = model if isinstance(model, str) else "", knn_of(model)
+    if name == "boosting":
         return Boosting.coded(split.train, split.y, split.valid)
-    neighbours = knn_of(model)
-    if neighbours is not None:
-        return NeighboursJudge(split, neighbours)
-    if isinstance(model, str) and model == "gaussian_nb":
+    if name == "gaussian_nb" or neighbours is not None:
         if split.y.task == "regression":
             raise InputError(
-                Setting("method", model), " predicts classes, but the target holds numbers"
-            )
-        return NaiveBayesJudge(split)
-    return EstimatorJudge(model, split, seed)
-
-
-def _any_row(held: Bools) -> Bools:
-    """The rows in which any cell is held."""
-    return np.asarray(held.any(axis=0))
-
-
-def _teaches(rows: Bools, split: Split) -> bool:
-    """Whether rows show two different labels: one alone teaches nothing."""
-    codes = split.y.codes[rows]
-    return bool(codes.size and (codes != codes[0]).any())
-
-
-class EstimatorJudge:
-    """A scikit-learn estimator on the encoded table, NaN where a cell is not held."""
-
-    def __init__(self, model: Any, split: Split, seed: int) -> None:
-        from sklearn.base import clone, is_classifier, is_regressor
-
-        task, name = split.y.task, model if isinstance(model, str) else type(model).__name__
-        if is_built_in(model):
-            raise InputError(
-                Setting("method", model), " does not take missing entries: use one of ",
-                ", ".join(map(repr, TAKE_MISSING)),
+                Setting("method", model), " predicts classes, but the target holds numbers: use ",
+                Setting("method", "boosting"),
             )  # fmt: skip
-        estimator = resolve_model(model, task)
-        if not hasattr(estimator, "fit"):
-            raise InputError(
-                Setting("method", model), " is neither a scikit-learn estimator nor one of ",
-                ", ".join(map(repr, TAKE_MISSING)),
-            )  # fmt: skip
-        if (is_regressor if task == "classification" else is_classifier)(estimator):
-            raise InputError(
-                f"{name} predicts {'numbers' if task == 'classification' else 'classes'}, but the "
-                f"target holds {'classes' if task == 'classification' else 'numbers'}"
-            )
-        seeds = [
-            key
-            for key, value in estimator.get_params().items()
-            if key.split("__")[-1] == "random_state" and value is None
-        ]
-        self._model = clone(estimator).set_params(**dict.fromkeys(seeds, seed % 2**32))
-        self._name, self._split = name, split
-
-    def predict(self, held: Bools) -> Floats | None:
-        from sklearn.base import clone
-
-        rows, columns = _any_row(held), np.flatnonzero(held.any(axis=1))
-        if not _teaches(rows, self._split):
-            return None
-        y, (train, valid) = self._split.y, _encoded(*_held_part(self._split, held, columns, rows))
-        try:
-            with without_warnings():
-                fitted = clone(self._model).fit(train, y.codes[rows])
-                if y.task == "regression":
-                    return np.asarray(fitted.predict(valid), dtype=np.float64)[None, :]
-                found = np.zeros((y.classes.size, len(valid)))
-                if hasattr(fitted, "predict_proba"):
-                    found[fitted.classes_] = fitted.predict_proba(valid).T
-                else:
-                    found[fitted.predict(valid), np.arange(len(valid))] = 1.0
-        except Exception as error:
-            if "contains NaN" in str(error):
-                name = type(getattr(self._model, "_final_estimator", self._model)).__name__
-                raise InputError(
-                    f"{name} refuses missing entries, and what a set of contributors lacks is "
-                    "missing: say what to put there, as in method=make_pipeline(SimpleImputer(), "
-                    f"{name}())"
-                ) from error
-            raise UtilityError(
-                f"{self._name} failed on {int(rows.sum())} rows and {columns.size} columns: {error}"
-            ) from error
-        return found
+        return NaiveBayesJudge(split) if neighbours is None else NeighboursJudge(split, neighbours)
+    if is_built_in(model):
+        raise InputError(
+            Setting("method", model), " does not take missing entries: use one of ",
+            ", ".join(map(repr, TAKE_MISSING)),
+        )  # fmt: skip
+    return EstimatorJudge(resolve_model(model, split.y.task), split, seed)
 
 
-def _encoded(train: Table, valid: Table) -> tuple[Floats, Floats]:
-    """Both tables as numbers; words that training does not have leave no trace of who has them."""
-    from shapley2d._tables.encoding import encode_tables
-
-    tables = encode_tables(train, valid)
-    # a missing category is missing, not none of them
-    missing = [
-        np.stack([np.isnan(column.entries) for column in table.columns])[tables.owners].T
-        for table in (train, valid)
-    ]
-    is_text = np.array([column.kind == "category" for column in train.columns])
-    there = tables.train.any(axis=0) | ~is_text[tables.owners]
-    return (
-        np.where(missing[0], np.nan, tables.train)[:, there],
-        np.where(missing[1], np.nan, tables.valid)[:, there],
-    )
-
-
-class NaiveBayesJudge:
-    """Gaussian naive Bayes that skips missing entries; of text the share of a word in a class."""
+class Judge(ABC):
+    """A model of one training table and one validation table."""
 
     def __init__(self, split: Split) -> None:
         self._split = split
 
     def predict(self, held: Bools) -> Floats | None:
-        y, rows = self._split.y, _any_row(held)
-        if not _teaches(rows, self._split):
-            return None
-        n_classes, codes = y.classes.size, y.codes
-        counts = np.bincount(codes[rows], minlength=n_classes)
+        """Predictions from the held cells (columns x rows); None where these teach nothing.
+
+        Probabilities (classes x validation rows), or numbers (1 x validation rows). Rows of which
+        no cell is held are not there; labels that are all equal teach nothing.
+        """
+        rows = held.any(axis=0)
+        codes = self._split.y.codes[rows]
+        differ = codes.size and (codes != codes[0]).any()
+        return self._predict(held, rows) if differ else None
+
+    @abstractmethod
+    def _predict(self, held: Bools, rows: Bools) -> Floats:
+        """The same, of rows that differ in their labels."""
+
+    def _part(self, held: Bools, rows: Bools) -> tuple[Table, Table]:
+        """What is trained on, and its columns of the validation rows."""
+        train, valid, used = self._split.train, self._split.valid, held.any(axis=1).nonzero()[0]
+        columns = tuple(
+            train.columns[j].with_entries(np.where(held[j], train.columns[j].entries, np.nan)[rows])
+            for j in used
+        )
+        names = train.row_names[rows]
+        return (
+            replace(train, columns=columns, row_names=names, lines=None, rows=None),
+            replace(valid, columns=tuple(valid.columns[j] for j in used), rows=None),
+        )
+
+
+class EstimatorJudge(Judge):
+    """A scikit-learn estimator on the encoded table, NaN where a cell is not held."""
+
+    def __init__(self, model: Any, split: Split, seed: int) -> None:
+        from shapley2d._models.fitting import Trainer
+
+        super().__init__(split)
+        y, numbers = split.y, np.arange(split.y.classes.size)
+        if y.task == "classification":
+            split = replace(split, y=replace(y, y=y.codes, classes=numbers))
+        self._trainer = Trainer(model, split, seed % 2**32, option="method")
+        self._numbers = numbers[:, None]
+
+    def _predict(self, held: Bools, rows: Bools) -> Floats:
+        train, valid = _encoded(*self._part(held, rows))
+        trainer, columns = self._trainer, held.any(axis=1)
+        try:
+            with without_warnings(), trainer.failures(rows, columns):
+                fitted = trainer.fit(train, np.flatnonzero(rows))
+                if hasattr(trainer.model, "predict_proba"):
+                    return np.ascontiguousarray(fitted.predict_proba(valid).T)
+                found = np.asarray(fitted.predict(valid), dtype=np.float64)
+                return (
+                    np.where(self._numbers == found, 1.0, 0.0)
+                    if self._numbers.size
+                    else found[None]
+                )
+        except UtilityError as error:
+            if "contains NaN" not in str(error.__cause__):
+                raise
+            name = trainer.name
+            raise InputError(
+                f"{name} refuses missing entries, and what a set of contributors lacks is "
+                "missing: say what to put there, as in method=make_pipeline(SimpleImputer(), "
+                f"{name}())"
+            ) from error
+
+
+def _encoded(train: Table, valid: Table) -> tuple[Floats, Floats]:
+    """Both tables as numbers; words that training does not have leave no trace of who has them."""
+    tables = encode_tables(train, valid)
+    is_number = np.array([column.kind != "category" for column in train.columns])
+    there = tables.train.any(axis=0) | is_number[tables.owners]
+
+    def known(table: Table, matrix: Floats) -> Floats:
+        # a missing category is missing, not none of them
+        missing = np.stack([np.isnan(column.entries) for column in table.columns])
+        return np.asarray(np.where(missing[tables.owners].T, np.nan, matrix)[:, there])
+
+    return known(train, tables.train), known(valid, tables.valid)
+
+
+class NaiveBayesJudge(Judge):
+    """Gaussian naive Bayes that skips missing entries; of text the share of a word in a class."""
+
+    def _predict(self, held: Bools, rows: Bools) -> Floats:
+        y, train, valid = self._split.y, self._split.train.columns, self._split.valid.columns
+        counts = np.bincount(y.codes[rows], minlength=y.classes.size)
         with np.errstate(divide="ignore"):
             logs = np.log(counts / counts.sum())[:, None] + np.zeros(self._split.valid.n_rows)
-        for own, train, valid in zip(
-            held, self._split.train.columns, self._split.valid.columns, strict=True
-        ):
+        for own, column, seen in zip(held, train, valid, strict=True):
             if own.any():
-                each = _word_logs if train.kind == "category" else _normal_logs
-                logs += each(train.entries[own], codes[own], valid.entries, n_classes)
+                each = _word_logs if column.kind == "category" else _normal_logs
+                logs += each(column.entries[own], y.codes[own], seen.entries, y.classes.size)
         shares = np.exp(logs - logs.max(axis=0))
         return np.asarray(shares / shares.sum(axis=0))
 
@@ -193,42 +176,20 @@ def _word_logs(x: Floats, codes: Any, at: Floats, n_classes: int) -> Floats:
     return np.asarray(np.where(there, logs[:, np.searchsorted(known, at) * there], 0.0))
 
 
-class NeighboursJudge:
+class NeighboursJudge(Judge):
     """The share of votes of the nearest rows, as in ``KNN``; entries not held are missing."""
 
     def __init__(self, split: Split, method: KNN) -> None:
         check_neighbours(method, "contributors")
-        if split.y.task == "regression":
-            raise InputError(
-                Setting("method", "knn"), " judges classes only here: use ",
-                Setting("method", "boosting"),
-            )  # fmt: skip
-        self._split, self._method = split, method
+        super().__init__(split)
+        self._method = method
 
-    def predict(self, held: Bools) -> Floats | None:
+    def _predict(self, held: Bools, rows: Bools) -> Floats:
         from shapley2d._knn.metric import measure
 
-        y, rows, used = self._split.y, _any_row(held), np.flatnonzero(held.any(axis=1))
-        if not _teaches(rows, self._split):
-            return None
-        train, valid = _held_part(self._split, held, used, rows)
-        return _votes(
-            measure(train, valid, self._method.metric, tells=False),
-            y.codes[rows],
-            y.classes.size,
-            self._method.n_neighbors,
-        )
-
-
-def _held_part(split: Split, held: Bools, used: Ints, rows: Bools) -> tuple[Table, Table]:
-    """What is trained on, and its columns of the validation rows."""
-    train, valid = split.train, split.valid
-    columns = tuple(
-        train.columns[j].with_entries(np.where(held[j], train.columns[j].entries, np.nan)[rows])
-        for j in used
-    )
-    part = replace(train, columns=columns, row_names=train.row_names[rows], lines=None, rows=None)
-    return part, replace(valid, columns=tuple(valid.columns[j] for j in used), rows=None)
+        y, method = self._split.y, self._method
+        columns = measure(*self._part(held, rows), method.metric, tells=False)
+        return _votes(columns, y.codes[rows], y.classes.size, method.n_neighbors)
 
 
 def _votes(columns: Columns, codes: Any, n_classes: int, k: int) -> Floats:

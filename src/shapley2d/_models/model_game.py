@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
+import math
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.dummy import DummyRegressor
 from sklearn.impute import SimpleImputer
+from sklearn.metrics import check_scoring
 from sklearn.pipeline import make_pipeline
 
 from shapley2d._base.warnings import without_warnings
-from shapley2d._models.fitting import Trainer
-from shapley2d._models.function import describe_coalition
+from shapley2d._models.cell_game import CellGame
+from shapley2d._models.fitting import Trainer, constant_classifier, error_line
 from shapley2d._models.pruning import names_columns, prune_columns
 from shapley2d._tables.encoding import encode_tables
-from shapley2d._tables.table import native_columns
+from shapley2d._tables.per_row import weighted_mean
+from shapley2d._tables.table import native_columns, native_rows
 from shapley2d._theory.axes import nested
+from shapley2d.exceptions import InputError, Place, Setting, UtilityError
 
 if TYPE_CHECKING:
     from shapley2d._base.arrays import Bools, Floats, Ints
@@ -23,12 +30,12 @@ if TYPE_CHECKING:
     _Data = tuple[Any, Any, Any]  # training table, validation table, and the model for them
 
 
-class ModelGame:
+class ModelGame(CellGame):
     """The performance of a model trained on rows S and columns F, on a validation table.
 
-    A ``model`` of None is a decision tree, as in the paper; random parts without a seed are seeded
-    with ``random_state``, so that a coalition has one utility. ``scoring`` None takes the model's
-    own score.
+    Random parts without a seed are seeded with ``random_state``, so that a coalition has one
+    utility. ``scoring`` is any of scikit-learn's; None takes the model's own score (accuracy, or R
+    squared). It must take ``sample_weight`` where validation rows have weights.
 
     ``preprocess="auto"`` gives the model numbers: categories one-hot, missing numbers unchanged if
     the model takes them, else filled by the mean of the coalition's rows. ``"none"`` gives it the
@@ -40,11 +47,8 @@ class ModelGame:
     utility of all rows under the same columns, the latter is taken for the rest, untrained
     (TMC-Shapley, Ghorbani and Zou, ICML 2019).
 
-    The ``baseline`` is what a coalition is worth that has nothing to learn from. ``"labels"``:
-    without columns, the score of the best constant prediction from its rows (see
-    :mod:`shapley2d._models.constant`); without rows, that of a blind guess; a column that is the
-    same in all of a coalition's rows is left out before training. ``"zero"``: 0, and every column
-    is trained on, as in the paper.
+    Columns that are the same in all of a coalition's rows are left out before training. Labels
+    alone predict by a constant model; where classes tie, the utility is the mean over them.
     """
 
     compiled = False
@@ -54,110 +58,132 @@ class ModelGame:
         model: Any,
         split: Split,
         *,
+        scoring: Any = None,
         preprocess: Literal["auto", "none"] = "auto",
         truncation: float | None = None,
-        baseline: str = "labels",
-        **asked: Any,
+        random_state: int = 0,
     ) -> None:
-        train, valid = split.train, split.valid
-        weights = split.valid_weights
-        self._trainer = Trainer(model, split.y, split.y_valid, weights=weights, **asked)
-        self.n_rows = train.n_rows
-        self.n_columns = train.n_columns
-        self._row_names = train.row_names
-        self._column_names = train.column_names
+        super().__init__(split)
+        self._trainer = Trainer(model, split, random_state)
+        self._truncation, self._names = truncation, split.train.column_names
+        self._classes, self._y_valid = split.y.classes, split.y_valid.y
+        self._weights = split.valid_weights
+        self._score = self._scorer(scoring)
         self._names_columns = names_columns(self.model)
         encodes = preprocess == "auto" and not self._names_columns
-        self._encoded = encode_tables(train, valid) if encodes else None
-        self._native = None if encodes else (train.native, valid.native)
+        self._encoded = encode_tables(split.train, split.valid) if encodes else None
+        self._native = split.train.native, split.valid.native
         if self._names_columns:  # wrong names are told before anything is trained
-            prune_columns(self.model, train.native, self._column_names, np.arange(self.n_columns))
-        self._truncation = truncation
-        self._from_constant = baseline == "labels"
-        self._whole_valid = valid.native if self._encoded is None else self._encoded.valid
-        self._entries = np.stack([column.entries for column in train.columns], axis=1)
+            prune_columns(self.model, self._native[0], self._names, np.arange(self.n_columns))
+        self._last: tuple[bytes, _Data] | None = None  # the tables under some columns
+        self._constants: dict[bytes, float] = {}  # scores by the shares of the classes
 
     @property
     def model(self) -> Any:
         """The model that is trained, with every open seed set."""
         return self._trainer.model
 
-    def utilities(self, rows: Bools, columns: Bools) -> Floats:
-        """Train and score the model on every pair of coalitions that it can learn from."""
-        return self._scores(rows, columns, None)
-
     def grid(self, row_order: Ints, column_order: Ints, start: int = 0) -> Floats:
-        """The same for nested coalitions, of at least ``start`` columns; truncated if asked for."""
-        return self._scores(nested(row_order), nested(column_order)[start:], self._truncation)
+        """Utilities of nested coalitions, of at least ``start`` columns; truncated if asked for."""
+        rows, columns = nested(row_order), nested(column_order)[start:]
+        if self._truncation is None:
+            return self.utilities(rows, columns)
+        ends = self.utilities(rows[[0, -1]], columns)
+        worth = np.concatenate([ends[:1], np.repeat(ends[1:], self.n_rows, axis=0)])
+        for b, chosen in enumerate(columns):
+            for a in range(1, self.n_rows):
+                worth[a, b] = self.utilities(rows[a : a + 1], columns[b : b + 1]).item()
+                if chosen.any() and abs(worth[a, b] - ends[1, b]) <= self._truncation:
+                    break
+        return worth
 
-    def _scores(self, rows: Bools, columns: Bools, truncation: float | None) -> Floats:
-        matrix = np.zeros((len(rows), len(columns)))
-        teaching: dict[int, Bools] = {}  # by row coalition
-        everyone = np.ones(self.n_rows, dtype=bool)
-        with without_warnings():  # models warn about tables of a few rows, which coalitions are
-            for b, column_mask in enumerate(columns):
-                data: dict[bytes, _Data] = {}
-                full = None
-                if truncation is not None and column_mask.any():
-                    full = self._utility(everyone, column_mask, self._teaching(everyone), data)
-                    matrix[1:, b] = full
-                for a, row_mask in enumerate(rows):
-                    if a not in teaching:
-                        teaching[a] = self._teaching(row_mask)
-                    matrix[a, b] = self._utility(row_mask, column_mask, teaching[a], data)
-                    if full is None or truncation is None or not row_mask.any():
-                        continue
-                    if abs(matrix[a, b] - full) <= truncation:
-                        break
-        return matrix
+    def _utility(self, rows: Bools, columns: Bools) -> float:
+        """The score of the model trained on these cells; NaN if it looks at none of the columns."""
+        key = columns.tobytes()
+        if self._last is None or self._last[0] != key:
+            self._last = key, self._under_columns(np.flatnonzero(columns))
+        train, valid, model = self._last[1]
+        if model is None:
+            return math.nan
+        members = np.flatnonzero(rows)
+        with without_warnings(), self._trainer.failures(rows, columns):
+            fitted = self._trainer.fit(native_rows(train, members), members, model)
+            score = self._scored(fitted, valid)
+            if not math.isfinite(score):
+                raise ValueError(f"its score is {score}")
+        return score
 
-    def _teaching(self, row_mask: Bools) -> Bools:
-        """Which columns a model can learn from in a row coalition."""
-        members = np.flatnonzero(row_mask)
-        if not self._from_constant:
-            return np.full(self.n_columns, bool(members.size))
-        if not members.size or not self._trainer.learns(members):
-            return np.zeros(self.n_columns, dtype=bool)
-        first, part = self._entries[members[0]], self._entries[members]
-        same = (part == first) | (np.isnan(part) & np.isnan(first))
-        return np.asarray(~same.all(axis=0))
+    def _of_labels(self, predicted: Floats) -> Floats:
+        known = self._constants if self._classifies else {}
+        for line in predicted:
+            if line.tobytes() not in known:
+                known[line.tobytes()] = self._of_constant(line)
+        return np.array([known[line.tobytes()] for line in predicted])
 
-    def _utility(
-        self, row_mask: Bools, column_mask: Bools, teaching: Bools, data: dict[bytes, _Data]
-    ) -> float:
-        """The utility of one coalition; ``data`` keeps the tables under some of its columns."""
+    def _of_constant(self, line: Floats) -> float:
+        """The mean score of the best constant predictions: shares of the classes, or a number."""
+        if self._classifies:
+            most = np.flatnonzero(line == line.max()).tolist()
+            models = [constant_classifier(self._classes, code, line) for code in most]
+        else:
+            models = [DummyRegressor().fit(np.zeros((1, 1)), line)]
+        valid = self._native[1] if self._encoded is None else self._encoded.valid
+        try:
+            with without_warnings():
+                score = float(np.mean([self._scored(model, valid) for model in models]))
+            if math.isfinite(score):
+                return score
+            words = f"it is {score}"
+        except Exception as error:  # noqa: BLE001
+            words = error_line(error)
+        raise UtilityError(
+            "values count from the score of a constant prediction, which cannot be computed: "
+            f"{words}; use a score of predictions"
+        )
 
-        def describe() -> str:
-            return describe_coalition(row_mask, column_mask, self._row_names, self._column_names)
+    def _scored(self, fitted: Any, valid: Any) -> float:
+        """The score of a fitted model on the validation rows."""
+        if self._score is None and self._classifies:
+            return weighted_mean(fitted.predict(valid) == self._y_valid, self._weights)
+        weighing = {} if self._weights is None else {"sample_weight": self._weights}
+        return float((self._score or type(fitted).score)(fitted, valid, self._y_valid, **weighing))
 
-        rows, members = np.flatnonzero(row_mask), np.flatnonzero(column_mask & teaching)
-        if members.size:
-            key = members.tobytes()
-            if key not in data:
-                data[key] = self._under_columns(members)
-            train, valid, model = data[key]
-            if model is not None:
-                return self._trainer.utility(model, train, valid, rows, describe)
-        if not self._from_constant:
-            return 0.0
-        return self._trainer.constant(self._whole_valid, rows, describe)
+    def _scorer(self, scoring: Any) -> Any:
+        """Scikit-learn's scorer; None for the model's own score."""
+        if not self._classifies and scoring is None:
+            if self._y_valid.size < 2:
+                raise InputError(
+                    Place("y_valid"),
+                    " has a single row, which is too few for R squared: pass more, or a ",
+                    Setting("scoring"),
+                )
+            if getattr(type(self.model), "score", None) is RegressorMixin.score:
+                scoring = "r2"  # the same; a scorer asks for predictions once
+        if scoring is None:
+            return None
+        scorer = check_scoring(self.model, scoring=scoring)
+        function = getattr(scorer, "_score_func", scorer)
+        parameters = inspect.signature(function).parameters.values()
+        if self._weights is not None and not any(
+            one.name == "sample_weight" or one.kind is one.VAR_KEYWORD for one in parameters
+        ):
+            raise InputError(
+                Setting("scoring", scoring),
+                " takes no sample_weight, so that it cannot weigh validation rows: leave ",
+                Setting("valid_weight"),
+                " out, or use another score",
+            )
+        return scorer
 
     def _under_columns(self, members: Ints) -> _Data:
         """Both tables under some columns, and the model for them; None if it looks at no column."""
-        if self._native is not None:
-            train, valid = self._native
-            model = self.model
+        encoded, model = self._encoded, self.model
+        if encoded is None:
             if self._names_columns:
-                model = prune_columns(model, train, self._column_names, members)
-            return native_columns(train, members), native_columns(valid, members), model
-        encoded = self._encoded
-        assert encoded is not None
+                model = prune_columns(model, self._native[0], self._names, members)
+            train, valid = (native_columns(table, members) for table in self._native)
+            return train, valid, model
         width = np.flatnonzero(np.isin(encoded.owners, members))
-        model = self.model
         if not self._trainer.takes_missing and encoded.has_missing[members].any():
             model = make_pipeline(SimpleImputer(keep_empty_features=True), model)
-        return (
-            np.ascontiguousarray(encoded.train[:, width]),
-            np.ascontiguousarray(encoded.valid[:, width]),
-            model,
-        )
+        return encoded.train.take(width, axis=1), encoded.valid.take(width, axis=1), model

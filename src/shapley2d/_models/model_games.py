@@ -58,7 +58,6 @@ def model_games(method: Any, problem: Problem, run: Run) -> ProblemGames:
                     scoring=scoring,
                     preprocess=preprocess,
                     truncation=truncation,
-                    baseline=problem.baseline,
                     random_state=run.seed % 2**32,
                 )
                 for split in problem.splits
@@ -98,11 +97,10 @@ def _sweeps(model: str, problem: Problem) -> list[Game]:
     if model == "boosting":
         from shapley2d._models.boosted import BoostingGame
 
-        asked = {"scoring": problem.scoring, "baseline": problem.baseline}
-        return [BoostingGame(split, **asked) for split in splits]
-    from shapley2d._models.sweeps.models import SWEEPS
+        return [BoostingGame(split, scoring=problem.scoring) for split in splits]
+    from shapley2d._models.sweeps import SWEEPS
 
-    return [SWEEPS[model](split, baseline=problem.baseline) for split in splits]
+    return [SWEEPS[model](split) for split in splits]
 
 
 def _constant_baseline(games: Sequence[Game], problem: Problem) -> dict[str, Any]:

@@ -65,4 +65,5 @@ class ModelMethod(Method):
         """The score of the model trained on the whole table, less the baseline."""
         from shapley2d._theory.game import gain_of_all
 
-        return gain_of_all(self.games(problem, run).games)
+        from_zero = problem.baseline == "zero"
+        return gain_of_all(self.games(problem, run).games, from_zero=from_zero)

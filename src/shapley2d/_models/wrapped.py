@@ -26,6 +26,7 @@ class _Around:
         self.compiled: bool = getattr(game, "compiled", False)
         self.takes_all_rows: bool = getattr(game, "takes_all_rows", False)
         self.guesses: bool = getattr(game, "guesses", False)
+        self.labelled: bool = getattr(game, "labelled", False)
 
 
 class GroupedGame(_Around):
@@ -54,7 +55,7 @@ class LabelGame(_Around):
 
     def __init__(self, game: Game, *, from_zero: bool = False) -> None:
         super().__init__(game)
-        self.n_rows = game.n_rows
+        self.labelled, self.n_rows = True, game.n_rows
         self.n_columns = game.n_columns + 1
         none = (np.zeros((1, size), dtype=bool) for size in (game.n_rows, game.n_columns))
         self._nothing = 0.0 if from_zero else game.utilities(*none).item()
@@ -76,16 +77,15 @@ class LabelGame(_Around):
         return np.concatenate([without, labelled], axis=1)
 
 
-class RememberedGame:
+class RememberedGame(_Around):
     """A game whose utilities are remembered by row coalition and column coalition.
 
     Few players meet again and again. A worker process remembers what it has computed itself.
     """
 
-    compiled = False
-
     def __init__(self, game: Game) -> None:
-        self._game, self._known = game, dict[tuple[bytes, bytes], float]()
+        super().__init__(game)
+        self._known = dict[tuple[bytes, bytes], float]()
         self.n_rows, self.n_columns = game.n_rows, game.n_columns
 
     def __getstate__(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ of the rows alone.
 
 A game may say that it is ``compiled``, so that threads can share its work, and that it
 ``takes_all_rows``: it sorts them once for many row coalitions; and that it ``guesses``: no rows are
-worth a guess even where values count from 0.
+worth a guess even where values count from 0; or that its last column is the label: ``labelled``.
 
 A game that shares work along an order of its players also has ``grid(row_order, column_order,
 start=0)``: the utilities of all nested coalitions, of at least ``start`` columns. Ask for them by
@@ -59,12 +59,14 @@ def nested_utilities(game: Game, row_order: Ints, column_order: Ints, start: int
     return game.utilities(nested(row_order), nested(column_order)[start:])
 
 
-def gain_of_all(games: Sequence[Game]) -> float:
-    """What all rows and columns together add to none: what Shapley values sum to, over games."""
+def gain_of_all(games: Sequence[Game], *, from_zero: bool = False) -> float:
+    """What all columns add to none, with all rows: what Shapley values sum to, over games.
+
+    ``from_zero``: whether no columns count 0.
+    """
     gains = []
     for game in games:
-        ends = (
-            np.repeat([[False], [True]], size, axis=1) for size in (game.n_rows, game.n_columns)
-        )
-        gains.append(np.diff(np.diff(game.utilities(*ends), axis=0), axis=1).item())
+        ends = np.repeat([[False], [True]], game.n_columns, axis=1)
+        alone, whole = game.utilities(np.ones((1, game.n_rows), dtype=bool), ends)[0]
+        gains.append(whole if from_zero else whole - alone)
     return float(np.mean(gains))

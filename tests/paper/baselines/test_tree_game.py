@@ -8,11 +8,12 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from model_oracles import grid_points, make_split, orders, tree_by_hand
 from shapley2d import InputError
 from shapley2d._tables.problem import make_problem
+from shapley2d._theory.axes import nested
 from shapley2d_paper.baselines.tree import TreeGame
 
 
 def grid_of(split, rows, columns):
-    return TreeGame(split).grid(np.asarray(rows), np.asarray(columns))
+    return TreeGame(split).utilities(nested(np.asarray(rows)), nested(np.asarray(columns)))
 
 
 @pytest.mark.parametrize(("n_classes", "seed"), [(2, 0), (2, 1), (3, 2), (4, 4)])

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuple's annotations)
 
 from shapley2d._base.cache import CACHE, INNER
-from shapley2d._models.kernels.forest import BYTE, FEATURE, LEFT, NONE, TWO_BYTES
+from shapley2d._inspection.kernels.forest import BYTE, FEATURE, LEFT, NONE, TWO_BYTES
 
 if TYPE_CHECKING:
-    from shapley2d._models.kernels.forest import Forest, Predicted
+    from shapley2d._inspection.kernels.forest import Forest, Predicted
 
 _BLOCK = 128  # rows that walk together: their state stays in the fastest cache
 

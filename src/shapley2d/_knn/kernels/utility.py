@@ -21,8 +21,6 @@ class Nearest(NamedTuple):
         Codes of the classes, or numbers less the mean of the training rows.
     k : int
     classifies : bool
-    ties : bool
-        Whether rows without any column all tie; otherwise such coalitions are left out.
     factors : ndarray of float64
         What each validation row counts.
     """
@@ -31,7 +29,6 @@ class Nearest(NamedTuple):
     y_valid: NDArray[np.float64]
     k: int
     classifies: bool
-    ties: bool
     factors: NDArray[np.float64]
 
 
@@ -71,8 +68,6 @@ def add_utilities(entries, seen, nearest, groups, masks, room, chosen, sums):  #
                 keys, bits = room.keys[b, first : first + size], room.bits[b, first:]
                 make_keys(room.lines, codes[b], lows[t, b], room.totals[b, first:], bits, keys)
         for b in range(len(codes)):
-            if not nearest.ties and not codes[b].any():
-                continue
             totals, keys = room.totals[b], room.keys[b]
             sort_near(keys, BINS, by_row, lens[t], nominal, codes[b], totals, near)
             level = 0

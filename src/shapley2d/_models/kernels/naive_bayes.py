@@ -63,7 +63,7 @@ def fill_grid(
         for b in range(ends.size):
             for k in range(added, ends[b]):
                 largest = max(largest, square[k] / joined)
-            if n_present == 1 or VAR_SMOOTHING * largest == 0.0:
+            if VAR_SMOOTHING * largest == 0.0:
                 grid[a, b] = weight_of_class(present[0], blocks, weights)
                 continue
             if VAR_SMOOTHING * largest != smoothing:  # the earlier columns' variances change too

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 
 from shapley2d._base.cache import CACHE
-from shapley2d._models.kernels.scores import squared_error, weight_of_class, weight_right
+from shapley2d._models.kernels.scores import squared_error, weight_right
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -181,9 +181,6 @@ def fill_classes(
             if counts[c]:
                 present[n_present] = c
                 n_present += 1
-        if n_present == 1:
-            grid[a] = weight_of_class(present[0], blocks, weights)
-            continue
         _factor(gram, factor)
         first = 1 if n_present == 2 else 0  # of two classes only the second is regressed on
         for q in range(n_present):

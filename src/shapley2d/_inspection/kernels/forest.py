@@ -21,7 +21,7 @@ from numba.cpython.unsafe import numbers
 from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuples' annotations)
 
 from shapley2d._base.cache import CACHE, INNER
-from shapley2d._models.kernels.random_words import bell, below, next_below, next_word, words
+from shapley2d._inspection.kernels.random_words import bell, below, next_below, next_word, words
 
 CODES = 64
 """Distinct codes that an input may have."""

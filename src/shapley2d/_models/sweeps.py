@@ -7,25 +7,49 @@ update a Gram matrix, and one Cholesky factor serves all prefixes of the columns
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._models.cell_game import CellGame, chains
 from shapley2d._models.kernels.naive_bayes import fill_grid
 from shapley2d._models.kernels.ridge import ALPHA, fill_classes, fill_numbers
 from shapley2d._models.kernels.scores import weight_right
-from shapley2d._models.sweeps.chains import SweepGame
-from shapley2d._models.sweeps.scoring import ConstantBaseline, r_squared, varying_members
 from shapley2d._tables.encoding import encode_tables, fill_means, near_one
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from shapley2d._base.arrays import Floats, Ints
-    from shapley2d._models.sweeps.chains import Pair
+    from collections.abc import Callable, Sequence
+
+    from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._tables.problem import Split
 
+    Pair = tuple[Ints, Ints, Ints, Ints]  # rows, sizes, encoded columns, ends: a grid's two chains
 
-class Sweep(SweepGame):
+
+def swept(
+    rows: Bools, columns: Bools, members: Sequence[Ints], score: Callable[[Pair], Floats]
+) -> Floats:
+    """Utilities of all pairs of coalitions, 0 of those without rows or encoded columns.
+
+    ``members``: the encoded columns of every player. ``score`` sweeps a chain of rows and one of
+    columns: utilities of the first ``sizes`` rows under the first ``ends`` encoded columns.
+    """
+    worth, widths = np.zeros((len(rows), len(columns))), np.array([own.size for own in members])
+    of_rows = chains(rows)
+    for order, sizes, part in chains(columns):
+        width = np.concatenate([members[player] for player in order])
+        ends = np.cumsum(widths[order], dtype=np.intp)[sizes - 1]
+        first = int(np.searchsorted(ends, 1))  # players without encoded columns change nothing
+        if first < ends.size:
+            places = slice(part.start + first, part.stop)
+            for chain in of_rows:
+                pair = chain.order, chain.sizes, width, ends[first:]
+                worth[chain.part, places] = score(pair)
+    return worth
+
+
+class Sweep(CellGame):
     """A built-in model as a game, whose ``_fill`` sweeps grids.
 
     Tables are encoded as for scikit-learn's estimators: a category is one 0/1 column per value,
@@ -37,17 +61,18 @@ class Sweep(SweepGame):
     ``_fill`` gives the weight of right answers, or squared errors times weights.
     """
 
-    compiled = True
-
-    def __init__(self, split: Split, *, baseline: str = "labels", scale_free: bool = False) -> None:
-        self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
+    def __init__(self, split: Split, *, scale_free: bool = False) -> None:
         encoded = encode_tables(split.train, split.valid)
         train, valid = fill_means(encoded.train), fill_means(encoded.valid, encoded.train)
         if scale_free:
             train, valid = near_one(train, valid, by_column=False)
-        members = tuple(np.flatnonzero(encoded.owners == j) for j in range(self.n_columns))
+        super().__init__(split, train, encoded.owners)
+        varies = (train != train[0]).any(axis=0)
+        self._members = [
+            np.flatnonzero((encoded.owners == j) & varies) for j in range(self.n_columns)
+        ]
         weights = split.weights
-        self._total, self._classifies = float(weights.sum()), split.y.task == "classification"
+        self._total = float(weights.sum())
         if self._classifies:
             # validation rows in blocks of one class, and where these begin; labels that training
             # never shows are left out: they are never right
@@ -57,21 +82,32 @@ class Sweep(SweepGame):
             starts = np.searchsorted(codes[order], np.arange(split.y.classes.size + 1))
             valid, weights = valid[order], weights[order]
             self._blocks = starts.astype(np.int64)
+            self._right = np.bincount(codes[order], weights, split.y.classes.size)
         else:
             self._targets, self._targets_valid, self._spread = number_targets(split)
+            self._middle = float(split.y.codes[0] - self._targets[0])
         self._train, self._valid = train, np.ascontiguousarray(valid.T)
         self._weights = np.ascontiguousarray(weights)
-        zero = baseline == "zero"
-        # without one, the model decides what rows that are all alike are worth
-        self._baseline = None if zero else ConstantBaseline(split, train)
-        self._members = members if zero else varying_members(train, members)
+
+    def _trained(self, rows: Bools, columns: Bools, teaching: Bools) -> Floats:
+        found = swept(rows, columns, self._members, self._scores)
+        return np.where(teaching @ columns.T, found, np.nan)
+
+    def _of_labels(self, predicted: Floats) -> Floats:
+        if self._classifies:
+            best = predicted == predicted.max(axis=1, keepdims=True)
+            return np.asarray(best @ self._right / best.sum(axis=1) / self._total)
+        off = predicted[:, 0] - self._middle
+        return r_squared(self._spread + self._total * off**2, self._spread)
 
     def _scores(self, pair: Pair) -> Floats:
-        grid = self._fill(pair)
+        _, sizes, _, ends = pair
+        grid = np.empty((sizes.size, ends.size))
+        self._fill(pair, grid)
         return grid / self._total if self._classifies else r_squared(grid, self._spread)
 
     @abstractmethod
-    def _fill(self, pair: Pair) -> Floats: ...
+    def _fill(self, pair: Pair, grid: Floats) -> None: ...
 
 
 class NaiveBayesSweep(Sweep):
@@ -79,8 +115,7 @@ class NaiveBayesSweep(Sweep):
 
     Rows of a single class predict that class. The variances are those of ``GaussianNB``: of a
     coalition's rows of one class, plus 1e-9 times the largest variance of any of the coalition's
-    columns over all of its rows. Where that is 0, because all columns are constant over the
-    coalition, likelihoods do not exist; with ``baseline="zero"`` the first class present is
+    columns over all of its rows; where that is too small for a number, the first class is
     predicted, as ``GaussianNB`` does. Sums are added in the order in which players join, so that a
     validation row whose two best classes are equally likely except for rounding may be decided
     differently.
@@ -89,20 +124,17 @@ class NaiveBayesSweep(Sweep):
     >>> X, y = [[0], [1], [8], [9]], [0, 0, 1, 1]
     >>> (split,) = make_problem(X, y, X, y).splits
     >>> game = NaiveBayesSweep(split)
-    >>> game.grid(np.array([0, 2, 1, 3]), np.array([0]))[:, 1]
+    >>> game.utilities(np.tri(5, 4, -1, dtype=bool)[:, [0, 2, 1, 3]], np.array([[True]]))[:, 0]
     array([0.5 , 0.5 , 1.  , 0.75, 1.  ])
     """
 
-    def __init__(self, split: Split, **asked: Any) -> None:
-        super().__init__(split, **asked, scale_free=True)
+    def __init__(self, split: Split) -> None:
+        super().__init__(split, scale_free=True)
         self._codes = split.y.codes.astype(np.int64)
 
-    def _fill(self, pair: Pair) -> Floats:
-        _, sizes, _, ends = pair
-        grid = np.empty((sizes.size, ends.size))
+    def _fill(self, pair: Pair, grid: Floats) -> None:
         tables = (self._train, self._codes, self._valid, self._blocks, self._weights)
         fill_grid(*tables, *pair, grid)
-        return grid
 
 
 class RidgeSweep(Sweep):
@@ -118,24 +150,16 @@ class RidgeSweep(Sweep):
     coalition has columns that depend on one another, singular values take the place of the factor.
     """
 
-    def __init__(self, split: Split, **asked: Any) -> None:
-        super().__init__(split, **asked)
-        if self._classifies:
-            classes = np.arange(split.y.classes.size)
-            self._indicators = (split.y.codes[:, None] == classes[None, :]).astype(np.float64)
-
-    def _fill(self, pair: Pair) -> Floats:
+    def _fill(self, pair: Pair, grid: Floats) -> None:
         rows, sizes, columns, ends = pair
-        grid = np.empty((sizes.size, ends.size))
         if self._classifies:
-            tables = (self._train, self._indicators, self._valid, self._blocks)
+            tables = (self._train, self._labels, self._valid, self._blocks)
             fill_classes(*tables, self._weights, pair, grid)
         else:
             numbers = (self._train, self._targets[:, None], self._valid, self._targets_valid)
             fill_numbers(*numbers, self._weights, pair, grid)
         for a, b in np.argwhere(~np.isfinite(grid)):
             grid[a, b] = self._stable(rows[: sizes[a]], columns[: ends[b]])
-        return grid
 
     def _stable(self, rows: Ints, columns: Ints) -> float:
         """The same by singular values, for numbers that lose the penalty in their rounding."""
@@ -143,7 +167,7 @@ class RidgeSweep(Sweep):
         if not self._classifies:
             predictions = _ridge_predictions(chosen, self._targets[rows, None], valid)
             return float(self._weights @ (predictions[:, 0] - self._targets_valid) ** 2)
-        indicators = self._indicators[rows]
+        indicators = self._labels[rows]
         present = np.flatnonzero(indicators.any(axis=0))
         predictions = _ridge_predictions(chosen, 2.0 * indicators[:, present] - 1.0, valid)
         if present.size == 2:
@@ -170,13 +194,19 @@ def _ridge_predictions(train: Floats, targets: Floats, valid: Floats) -> Floats:
 
 
 def number_targets(split: Split) -> tuple[Floats, Floats, float]:
-    """Targets of a regression less the mean of training, and the spread of the validation's."""
+    """Targets of a regression less the mean of the validation rows, and the spread of these."""
     if split.valid.n_rows < 2:
         raise InputError("R squared needs at least two validation rows: pass more, or fewer folds")
     train, valid = (np.asarray(y.codes, dtype=np.float64) for y in (split.y, split.y_valid))
-    centre = float(train.mean())
-    off = valid - np.average(valid, weights=split.weights)
-    return train - centre, valid - centre, float(split.weights @ off**2)
+    middle = np.clip(np.average(valid, weights=split.weights), valid.min(), valid.max())
+    return train - middle, valid - middle, float(split.weights @ (valid - middle) ** 2)
+
+
+def r_squared(errors: Floats, spread: float) -> Floats:
+    """R squared of sums of squared errors; ``spread`` is that of predicting the mean."""
+    if spread > 0:
+        return 1.0 - errors / spread
+    return np.where(errors == 0.0, 1.0, 0.0)  # constant targets, as scikit-learn scores them
 
 
 SWEEPS: dict[str, type[Sweep]] = {"gaussian_nb": NaiveBayesSweep, "ridge": RidgeSweep}

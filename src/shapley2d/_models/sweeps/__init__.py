@@ -1,1 +1,0 @@
-"""Games of built-in models, which fill the whole grid of a permutation pair in one sweep."""
