@@ -74,7 +74,7 @@ class ScoredOrders(Orders):
     def __init__(self, game: FragmentGame, run: Run, most: int) -> None:
         asked = ([game], [slice(None)], game.n_rows, run.semivalues)
         super().__init__(*asked, seed=run.seed, most=most)
-        self.first = min(FIRST_ORDERS, self.count)
+        self.first = FIRST_ORDERS
         n, m = self.shape
         if m == 1 and n > 2:
             alone, without = (_scores(game, masks) for masks in _one_and_all_but_one(n))
