@@ -86,6 +86,8 @@ def run_draws(
         results = in_order(total.draws, total.count, n_jobs=n_jobs, cluster=cluster, limit=limit)
         in_time = "" if draws.exact else IN_TIME
         with reporting(progress, title, in_time) as report, single_threaded():
+            if total.count:
+                report(0.0, f"resumed at {total.draws.note(total.count)}")
             stop = ran.add(results, report)
         if stop or not rounds.level:
             break
