@@ -85,6 +85,8 @@ def run_draws(
         ran = _Run(total, rounds, title, limit, checkpoint)
         results = in_order(total.draws, total.count, n_jobs=n_jobs, cluster=cluster, limit=limit)
         with reporting(progress, title, draws.in_time) as report, single_threaded():
+            if total.count:
+                report(0.0, f"resumed at {total.draws.note(total.count)}")
             stop = ran.add(results, report)
         if stop or not rounds.level:
             break
@@ -129,7 +131,8 @@ class _Rounds:
     """When the errors are looked at, and what was seen then.
 
     A checkpoint holds the end of the round and the history, so that a run which goes on from it
-    looks after the same draws as one that was never stopped.
+    looks after the same draws as one that was never stopped. So a round may end after more draws
+    than there can be.
 
     ``history``: draws, and the largest standard error after these, relative to the spread.
     ``needed``: draws needed in all, as far as is known: 0 before the first look.
@@ -143,7 +146,7 @@ class _Rounds:
 
     def __post_init__(self) -> None:
         self.wanted = self.tolerance
-        self.end = self.draws.least if self.draws.exact else min(self.draws.first, self.draws.count)
+        self.end = self.draws.least if self.draws.exact else self.draws.first
         known = self.draws.exact or self.tolerance == 0 or self.draws.whole_passes
         self.needed = float(self.end if self.tolerance or self.draws.exact else math.inf)
         if not known:
@@ -159,54 +162,55 @@ class _Rounds:
         counts = [number for number, _ in history]
         if counts != sorted(set(counts)) or not all(1 <= number <= count for number in counts):
             raise ValueError("its history does not fit its count")
-        if count > self.draws.count:
+        if self.draws.exact and count > self.draws.count:
             raise ValueError(f"it counts {count:,} draws of {self.draws.count:,}")
         most = max(self.end, 2 * count + self.draws.a_pass)
         self.end = whole_number(facts.get("round_end"), "the end of its round", count, most)
         self.history = history
 
     def look(self, total: Total) -> float:
-        """The error by now; says how many draws are needed, or which larger ones cost less."""
+        """The error by now; says how many draws are needed."""
         draws, count, ratio = self.draws, total.count, total.ratio()
-        if (
-            self.tolerance and draws.lines
-        ):  # by more draws errors would be less than a fifth shorter
+        if self.tolerance and draws.lines:  # more draws would make errors less than a fifth shorter
             self.wanted = max(self.tolerance, _SMALL * total.by_validation())
-        enough = ratio <= self.wanted or draws.exact
-        self.level, cost = (0, 0.0) if enough else draws.better(count, ratio, self.tolerance)
         # errors shrink with the root of the number of draws; where none differs, with the number
         power = 1 if total.same else 2
         share = min(ratio / self.wanted, 1e100) if self.wanted else math.inf
+        enough = ratio <= self.wanted or draws.exact
         needed = float(count) if enough else draws.sure + (count - draws.sure) * share**power
-        self.cost = cost
         if draws.whole_passes:  # in the first pass errors are those of rows that are to come
             passes = 1 if count < draws.a_pass else math.ceil(min(needed, 2**62) / draws.a_pass)
             needed = float(max(passes, 1) * draws.a_pass)
         elif count < draws.a_pass and needed > count:  # the error of what is left of the pass
             needed = 1 / (1 / draws.a_pass + (1 - count / draws.a_pass) / needed)
-        self.needed = min(needed, float(draws.count)) if needed > count else float(count)
+        self.needed = max(needed, float(count))
         return ratio
 
-    def wants_more(self, total: Total) -> bool:
-        """Look at the errors where a round ends; before the first end, now and then, to report."""
+    def wants_more(self, total: Total, affordable: float = math.inf) -> bool:
+        """Look at the errors where a round ends; before the first end, now and then, to report.
+
+        ``affordable``: draws that fit the time that is left; larger ones may not cost more.
+        """
         draws, count = self.draws, total.count
-        ends = count >= self.end
+        ends, last = count >= self.end, count >= draws.count
         early = not self.needed or (not self.history and count.bit_count() == 1)
-        if ends or (early and count >= draws.least and not draws.exact):
+        ratio = 0.0
+        if ends or last or (early and count >= draws.least and not draws.exact):
             ratio = self.look(total)
-        if not ends:
-            return True
-        if self.history and self.history[-1][0] == count:  # a run that had ended here
-            self.history.pop()
-        if not draws.exact:
+        if ends and not draws.exact:
+            if self.history and self.history[-1][0] == count:  # a run that had ended here
+                self.history.pop()
             self.history.append((count, ratio))
-        if self.level or self.needed <= count or count >= draws.count:
+        if not ends and not last:
+            return True
+        level, cost = draws.better(count, ratio, self.tolerance) if ratio > self.wanted else (0, 0)
+        self.level = level if cost <= affordable else 0
+        if self.level or self.needed <= count:
             return False
-        end = max(math.ceil(min(self.needed, 2 * count - draws.sure)), count + 1)
-        if draws.whole_passes:
-            end = -(-end // draws.a_pass) * draws.a_pass
-        self.end = min(end, draws.count)
-        return True
+        if ends:
+            end = max(math.ceil(min(self.needed, 2 * count - draws.sure)), count + 1)
+            self.end = -(-end // draws.a_pass) * draws.a_pass if draws.whole_passes else end
+        return not last
 
 
 class _Run:
@@ -263,17 +267,10 @@ class _Run:
         return ""
 
     def _more(self, pace: Pace) -> bool:
-        begin = time.monotonic()
-        more = self.rounds.wants_more(self.total)
+        begin, pace_s = time.monotonic(), pace.seconds()
+        fit = self.limit.left() / pace_s if self.limit is not None and pace_s else math.inf
+        more = self.rounds.wants_more(self.total, fit)
         self.look_s = max(time.monotonic() - begin, self.look_s / 2)
-        rounds = self.rounds
-        if rounds.level and self.limit is not None:  # larger draws must fit the time that is left
-            late = (pace.seconds() or 0.0) * rounds.cost > self.limit.left()
-            if late:
-                rounds.level = 0
-                return (
-                    rounds.needed > self.total.count and self.total.count < self.total.draws.count
-                )
         return more
 
     def _in_time(self, pace: Pace) -> None:

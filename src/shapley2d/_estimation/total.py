@@ -222,7 +222,8 @@ class Total:
             squares = one.between
             if one.joint:
                 squares = squares + np.diag(4 * np.diag(squares) / max(count, 1))
-            elif part == "total":  # the one total may not have varied yet: as if columns were apart
+            elif part == "total" and not math.isinf(self._strata[k].size):
+                # the one total may not have varied yet: as if columns were apart
                 columns = self._parts[k]["columns"].between
                 squares = squares + (with_unseen(columns, count, alike=False) - columns).sum()
             else:
@@ -299,9 +300,12 @@ class Total:
                 for factor, squares, freedom in zip(
                     factors, (one.between, one.within), ((count - 1) * unused, own), strict=True
                 )
+                if factor
             )
         found = []
         for parts in folds.values():
+            # equal draws are known no better than others
+            fewest = min((freedom for _, freedom in parts), default=math.inf)
             if self.draws.lines:
                 lines = np.square(self.common(part)).sum(axis=0)
                 parts.append((float(lines.mean()), max(self.draws.lines - 1, 1)))
@@ -309,7 +313,7 @@ class Total:
             largest = max((variance for variance, _ in parts), default=0.0) or 1.0
             spread = sum((variance / largest) ** 2 / freedom for variance, freedom in parts)
             whole = sum(variance / largest for variance, _ in parts) ** 2
-            found.append(whole / spread if spread > 0 else math.inf)
+            found.append(whole / spread if spread > 0 else fewest)
         return min(found)
 
     @property

@@ -78,7 +78,7 @@ class ScoredOrders(Orders):
     def __init__(self, game: FragmentGame, run: Run, most: int) -> None:
         asked = ([game], [slice(None)], game.n_rows, run.semivalues)
         super().__init__(*asked, seed=run.seed, most=most)
-        self.first, self.notes_kept = min(FIRST_ORDERS, self.count), _widths(game)
+        self.first, self.notes_kept = FIRST_ORDERS, _widths(game)
         n, m = self.shape
         if m == 1 and n > 2:
             alone, without = (_scores(game, masks) for masks in _one_and_all_but_one(n))
