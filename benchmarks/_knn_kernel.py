@@ -8,8 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from shapley2d._knn.gpu import GpuNeighbours
 from shapley2d._knn.metric import Columns
-from shapley2d._knn.processor import row_values
+from shapley2d._knn.neighbours import Neighbours
+from shapley2d._theory.axes import subsets as all_subsets
 
 # Like a census: levels of the categorical columns, and (levels, share at the most frequent one) of
 # the numeric ones.
@@ -81,19 +83,27 @@ def kernel_seconds(table, n_subsets: int, **options) -> dict[str, float]:
         Random pairs of complements, as they are sampled; and all subsets of as many columns as have
         so many.
     **options
-        Of :func:`~shapley2d._knn.processor.row_values`.
+        Of :class:`~shapley2d._knn.neighbours.Neighbours`; ``device`` for a GPU; ``n_threads``.
     """
     columns, y, y_valid = table
     options = {"task": "classification", "n_neighbors": 10, **options}
-    rows = row_values(columns, y, y_valid, **options)
+    kind = GpuNeighbours if "device" in options else Neighbours
+    n_threads = options.pop("n_threads", 1)
+    rows = kind(columns, y, y_valid, **options)
+    every = np.arange(rows.n_valid)
     half = np.random.default_rng(1).random((n_subsets // 2, columns.n_columns)) < 0.5
     subsets = np.concatenate([half, ~half])
     weights = np.ones((2 * columns.n_columns, len(subsets)))  # values and errors of every column
     few = min(columns.n_columns, n_subsets.bit_length() - 1)
-    narrow = row_values(first_columns(columns, few), y, y_valid, **options)
+    narrow = kind(first_columns(columns, few), y, y_valid, **options)
+    all_of_few = all_subsets(few)
     pairs = rows.n_rows * rows.n_valid
-    everything = best(lambda: narrow.contract_all(lambda some: np.ones((few, len(some))), few))
+    everything = best(
+        lambda: narrow(all_of_few, np.ones((few, 2**few)), every, n_threads=n_threads)
+    )
     return {
-        "sampled": best(lambda: rows.contract(subsets, weights)) / pairs / len(subsets),
+        "sampled": best(lambda: rows(subsets, weights, every, n_threads=n_threads))
+        / pairs
+        / len(subsets),
         "all": everything / pairs / 2**few,
     }

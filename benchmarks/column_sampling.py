@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 from shapley2d import KNN, value_cells
 from shapley2d._base.precision import interval_factor
-from shapley2d._knn.columns.design import PairSequence
+from shapley2d._knn.kriging import sample_pairs
 from shapley2d_paper.convergence.runs import kernel_fit, ridge_fit
 
 
@@ -73,7 +73,7 @@ def by_permutations(game, n_subsets, seed):
 def by_leverage(game, n_subsets, seed):
     """Like LeverageSHAP: complement pairs, sizes alike, and a regression forced through {} and all columns."""
     m = game.m
-    pairs = PairSequence(m, np.random.SeedSequence(seed)).take(n_subsets // 2 - 1)
+    pairs = sample_pairs(m, n_subsets // 2 - 1, np.random.default_rng(seed))
     size = pairs.sum(axis=1)
     weight = np.where(2 * size == m, 0.5, 1.0) / (size * (m - size) * np.bincount(size)[size])
     total = game(np.ones((1, m), dtype=bool))[0] - game(np.zeros((1, m), dtype=bool))[0]

@@ -35,7 +35,7 @@ from sklearn.metrics import average_precision_score
 
 from shapley2d import KNN, Forest, PredictionExplainer, value_cells
 from shapley2d._forest.ensemble import read_fitted
-from shapley2d._forest.game import LeafGame
+from shapley2d._forest.leaves import LeafGame
 from shapley2d._forest.own_score import hold_models
 from shapley2d._tables.problem import make_problem
 from shapley2d.datasets import load_census
@@ -73,9 +73,10 @@ def trees_alone(model, X, y, Xv, yv) -> tuple[float, float]:
     """Seconds of the compiled part."""
     problem = make_problem(X, y, Xv, yv, task="classification")
     ensembles = [read_fitted(model, split) for split in problem.splits]
-    (held,) = hold_models(model, ensembles, problem, 1)
-    trees = [leaves for piece in range(len(held.pieces)) for leaves in held.leaves_in(piece)]
-    game, values = LeafGame(ensembles[0].features, PLAIN, X.shape[1]), np.zeros(X.shape)
+    (held,) = hold_models(model, ensembles, problem)
+    trees, owners = list(held.games()), ensembles[0].features.owners
+    game = LeafGame(owners, len(X), PLAIN, X.shape[1])
+    values = game.empty()
     game.add_values(trees[0], values)  # compiles, or loads what was compiled
     return timed(lambda: [game.add_values(leaves, values) for leaves in trees])
 

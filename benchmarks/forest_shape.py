@@ -22,9 +22,9 @@ from sklearn.metrics import average_precision_score
 
 from shapley2d import Forest, value_cells
 from shapley2d._base.precision import interval_factor
-from shapley2d._forest import grow
+from shapley2d._forest import draws
 
-DEFAULT = (grow.DEPTH, grow.LEAF_ROWS)
+DEFAULT = (draws.DEPTH, draws.LEAF_ROWS)
 SHAPES = (DEFAULT, (4, 5), (8, 5), (10, 5), (6, 1), (10, 1), (6, 10))
 
 
@@ -36,7 +36,7 @@ def case(name, seed, n_trees):
     known = np.isin(yv, y)
     found = []
     for shape in SHAPES:
-        grow.DEPTH, grow.LEAF_ROWS = shape
+        draws.DEPTH, draws.LEAF_ROWS = shape
         values = value_cells(
             *(X, y, Xv[known], yv[known]),
             method=Forest(max_trees=n_trees, tolerance=0),
@@ -52,7 +52,7 @@ def case(name, seed, n_trees):
             for share in SHARES
         ]
         found.append((np.mean(left), average_precision_score(wrong, -values.sum(axis=1))))
-    grow.DEPTH, grow.LEAF_ROWS = DEFAULT
+    draws.DEPTH, draws.LEAF_ROWS = DEFAULT
     return found
 
 

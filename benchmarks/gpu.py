@@ -29,8 +29,9 @@ from _knn_kernel import census_like, census_tables, kernel_seconds, timed
 
 from shapley2d import KNN, value_cells
 from shapley2d._knn.device import find_device
+from shapley2d._knn.gpu import GpuNeighbours
 from shapley2d._knn.metric import Columns
-from shapley2d._knn.processor import row_values
+from shapley2d._knn.neighbours import Neighbours
 
 
 def on_gpu(*data, **options):
@@ -89,10 +90,8 @@ def difference() -> float:
         np.random.default_rng(2).random((64, columns.n_columns)) < np.linspace(0, 1, 64)[:, None]
     )
     found = [
-        row_values(
-            columns, y, y_valid, task="classification", n_neighbors=10, device=device
-        ).values(subsets)
-        for device in (find_device(), None)
+        kind(columns, y, y_valid, task="classification", n_neighbors=10, **device).values(subsets)
+        for kind, device in ((GpuNeighbours, {"device": find_device()}), (Neighbours, {}))
     ]
     return float(
         (np.abs(found[0] - found[1]).max(axis=1) / np.ptp(found[1], axis=1).clip(1e-300)).max()

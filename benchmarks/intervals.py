@@ -14,14 +14,14 @@ import warnings
 from unittest import mock
 
 import numpy as np
+from shapley2d._estimation.rounds import LEAST_PIECES
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import KNN, MonteCarlo, value_cells, value_game
 from shapley2d._base.time_limit import TimeLimit
-from shapley2d._estimation.rounds import LEAST_PIECES
-from shapley2d._knn import pieces
+from shapley2d._knn import draws as knn_draws
 from shapley2d.exceptions import OutOfTimeError
 
 NEAR = KNN(n_neighbors=5, device="cpu")
@@ -139,8 +139,8 @@ def stopped(n_runs):
         tables, own = stopped_table(name)
         asked = {**own, **QUIET}
         exact = value_cells(*tables, method=NEAR.but(subsets="all"), **asked)
-        for work, words in ((1, "one row each"), (pieces.PIECE_WORK, "many rows")):
-            with mock.patch.object(pieces, "PIECE_WORK", work):
+        for work, words in ((1, "one row each"), (knn_draws.DRAW_WORK, "many rows")):
+            with mock.patch.object(knn_draws, "DRAW_WORK", work):
                 first = first_answer(tables, asked)
                 for count in (first, 2 * first):
                     runs = (

@@ -30,28 +30,27 @@ import sys
 import tempfile
 from functools import partial
 from pathlib import Path
-from unittest.mock import patch
 
 import numpy as np
 from _knn_kernel import best, census_like, census_tables, kernel_seconds, timed
 
 from shapley2d import KNN, value_cells
-from shapley2d._knn.columns.chunk_design import chunk_design
-from shapley2d._knn.columns.semivalue import ColumnSemivalue
-from shapley2d._knn.kernels.rows import NEAR, make_room
+from shapley2d._knn.kernels.rows import NEAR
+from shapley2d._knn.kriging import Kriging
 from shapley2d._knn.metric import measure
-from shapley2d._knn.processor import row_values
+from shapley2d._knn.neighbours import Neighbours
 from shapley2d._tables.problem import make_problem
+from shapley2d._theory.axes import subsets as column_subsets
 
 ROOT = Path(__file__).parent.parent
 
 
-def problem_rows(*data, task: str = "classification", n_jobs: int | None = None):
+def problem_rows(*data, task: str = "classification"):
     """Row values of a training and a validation table."""
     (split,) = make_problem(*data, task=task).splits
     y, y_valid = split.y.codes, split.y_valid.codes
     columns = measure(split.train, split.valid)
-    return row_values(columns, y, y_valid, task=task, n_neighbors=10, n_jobs=n_jobs)
+    return Neighbours(columns, y, y_valid, task=task, n_neighbors=10)
 
 
 def breast_cancer():
@@ -156,9 +155,9 @@ def pydvl(*, small: bool) -> None:
     finally:
         path.unlink()
     theirs = json.loads(out.splitlines()[-1])["seconds"]
-    rows = problem_rows(X, y, X_test, y_test, n_jobs=1)
+    rows = problem_rows(X, y, X_test, y_test)
     subsets = rng.random((64, m)) < 0.5
-    ours = best(lambda: rows.contract(subsets, np.ones((1, 64)))) / 64
+    ours = best(lambda: rows(subsets, np.ones((1, 64)), np.arange(rows.n_valid))) / 64
     print(f"{n:,} x {n_test}, {m} features, K = 10, one evaluation of one column subset, one core")
     for name, seconds in (("pyDVL KNNShapleyValuation", theirs), ("ours", ours)):
         print(f"  {name:28}  {seconds:8.4f} s   {seconds / n / n_test * 1e9:8.1f} ns per pair of rows   {theirs / seconds:6.0f} x")  # fmt: skip
@@ -174,7 +173,7 @@ def kernel(*, small: bool) -> None:
         f"  {'':16}{'sampled, 1 thread':>20}{'2 threads':>12}{'all subsets, 1':>17}{'2 threads':>12}"
     )
     for task in ("classification", "regression"):
-        one, two = (kernel_seconds(table, n_subsets, task=task, n_jobs=jobs) for jobs in (1, 2))
+        one, two = (kernel_seconds(table, n_subsets, task=task, n_threads=jobs) for jobs in (1, 2))
         times = (one["sampled"], two["sampled"], one["all"], two["all"])
         print(f"  {task:16}{times[0] * 1e9:20.2f}{times[1] * 1e9:12.2f}{times[2] * 1e9:17.2f}{times[3] * 1e9:12.2f}")  # fmt: skip
 
@@ -199,10 +198,6 @@ def paper_table(name: str, target: str, n_valid: int, n_rows: int | None):
     return X[n_valid:], y[n_valid:], X[:n_valid], y[:n_valid]
 
 
-def room_to_rank_all(*shape, **options):
-    return make_room(*shape, **{**options, "ranks_all": True})
-
-
 def definition(*, small: bool) -> None:
     n_valid, n_subsets, n_rows = (4, 64, 3000) if small else (64, 256, None)
     print(f"difference from the values with all rows ranked, of the spread of those; {n_valid} validation rows, "
@@ -211,14 +206,14 @@ def definition(*, small: bool) -> None:
     for name, (label, _, number) in TARGETS.items():
         for task, target in (("classification", label), ("regression", number)):
             rows = problem_rows(*paper_table(name, target, n_valid, n_rows), task=task)
-            design = chunk_design(
-                ColumnSemivalue(rows.n_columns, "shapley"), n_subsets, np.random.SeedSequence(0)
-            )
+            kriging = Kriging(len(rows.by_column), "shapley")
+            design = kriging.design(n_subsets, np.random.default_rng(0))
             # of some subsets the row values by themselves: the first two are none and all columns
             lines = np.concatenate([np.eye(len(design.coalitions))[1:33], design.weights[0]])
-            found = rows.contract(design.coalitions, lines)
-            with patch("shapley2d._knn.processor.make_room", room_to_rank_all):
-                full = rows.contract(design.coalitions, lines)
+            every = np.arange(rows.n_valid)
+            found = rows(design.coalitions, lines, every)
+            rows.near = rows.n_rows
+            full = rows(design.coalitions, lines, every)
             off = found - full
             spread = np.ptp(full[:32], axis=1)
             told = spread > 1e-9 * spread.max()  # under which not all rows are worth the same
@@ -273,7 +268,9 @@ def census(*, small: bool) -> None:
           f"error {v.info['ratio']:.4f} of the spread, total {v.total:.4f}")  # fmt: skip
     few, rows = (1 if small else 4), problem_rows(*data)
     _, seconds = timed(
-        lambda: rows.contract_all(lambda some: np.ones((14, len(some))), 14, valid=np.arange(few))
+        lambda: rows(
+            column_subsets(14), np.ones((14, 2**14)), np.arange(few), n_threads=os.cpu_count()
+        )
     )
     print(f"  exact column axis, 16,384 subsets: {seconds:.1f} s for {few} validation rows, "
           f"so {seconds / few * 1000 / 60:.0f} min for 1,000")  # fmt: skip

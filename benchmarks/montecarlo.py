@@ -22,6 +22,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from shapley2d._estimation.monte_carlo import monte_carlo
 from sklearn.base import clone, is_regressor
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
@@ -30,7 +31,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import MonteCarlo, value_cells
-from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._models.model_game import ModelGame
 from shapley2d._models.sweeps import SWEEPS
 from shapley2d._tables.problem import make_problem

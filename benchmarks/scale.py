@@ -18,17 +18,14 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shapley2d import KNN, value_cells
 from shapley2d._knn.metric import measure
-from shapley2d._knn.processor import row_values
+from shapley2d._knn.neighbours import Neighbours
 from shapley2d._tables.problem import make_problem
-
-if TYPE_CHECKING:
-    from shapley2d._knn.game import RowValues
+from shapley2d._theory.axes import subsets as all_subsets
 
 K = 10
 SUBSETS = 16
@@ -43,10 +40,10 @@ def table(n: int, m: int, n_valid: int, seed: int = 0):
     return X[:n], y[:n], X[n:], y[n:]
 
 
-def some_row_values(n: int, m: int, n_valid: int) -> RowValues:
+def some_row_values(n: int, m: int, n_valid: int) -> Neighbours:
     (split,) = make_problem(*table(n, m, n_valid)).splits
     columns, y, y_valid = measure(split.train, split.valid), split.y.codes, split.y_valid.codes
-    return row_values(columns, y, y_valid, task="classification", n_neighbors=K, n_jobs=1)
+    return Neighbours(columns, y, y_valid, task="classification", n_neighbors=K)
 
 
 def subsets(count: int, m: int) -> np.ndarray:
@@ -76,10 +73,10 @@ def line(name: str, theory: str, sizes, cost, count=float) -> None:
     print(f"  {name:<44} exponent {exponent:.3f}, theory {theory}", flush=True)
 
 
-def cost(rows: RowValues, some: np.ndarray, n_valid: int, repeats: int = 3) -> float:
+def cost(rows: Neighbours, some: np.ndarray, n_valid: int, repeats: int = 3) -> float:
     """CPU seconds of some subsets, with the lines of values and errors that a run has."""
-    weights, valid = np.ones((2 * rows.n_columns, len(some))), np.arange(n_valid)
-    return cpu_s(lambda: rows.contract(some, weights, valid=valid), repeats)
+    weights, chunk = np.ones((2 * some.shape[1], len(some))), np.arange(n_valid)
+    return cpu_s(lambda: rows(some, weights, chunk), repeats)
 
 
 def growth() -> None:
@@ -93,7 +90,8 @@ def growth() -> None:
 
     def by_all_subsets(m: int) -> float:
         rows = some_row_values(5_000, m, 4)
-        return cpu_s(lambda: rows.contract_all(lambda part: np.ones((m, len(part))), m))
+        every = all_subsets(m)
+        return cpu_s(lambda: rows(every, np.ones((m, len(every))), np.arange(4)))
 
     some = subsets(SUBSETS, 10)
     middle = some_row_values(20_000, 10, 256)

@@ -4,8 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from shapley2d._knn.columns.chunk_design import chunk_design
-from shapley2d._knn.columns.semivalue import ColumnSemivalue
+from shapley2d._knn.kriging import Kriging
 from shapley2d._theory.semivalues import check_semivalue, marginal_weights
 
 ERROR_LINES = 64  # of random signs, whose squares are the variances
@@ -16,11 +15,9 @@ def estimate_columns(phi, n_columns, *, n_subsets, semivalue="shapley", random_s
 
     ``phi`` takes masks (B, m) to row values (B, n).
     """
-    seed = random_state
-    if not isinstance(seed, np.random.SeedSequence):
-        seed = np.random.SeedSequence(seed)
-    target = ColumnSemivalue(n_columns, check_semivalue(semivalue))
-    design = chunk_design(target, n_subsets, seed, error_lines=ERROR_LINES)
+    semivalue = check_semivalue(semivalue)
+    random = np.random.default_rng(random_state)
+    design = Kriging(n_columns, semivalue).design(n_subsets, random, ERROR_LINES)
     values, *errors = design.weights @ phi(design.coalitions)
     errors = np.array(errors)
     row_stderr = np.sqrt(np.square(errors.sum(axis=1)).sum(axis=0))
@@ -28,7 +25,7 @@ def estimate_columns(phi, n_columns, *, n_subsets, semivalue="shapley", random_s
         values=values.T,
         stderr=np.sqrt(np.square(errors).sum(axis=0)).T,
         column_stderr=np.sqrt(np.square(errors.sum(axis=2)).sum(axis=0)),
-        row_stderr=0 * row_stderr if target.efficient else row_stderr,
+        row_stderr=0 * row_stderr if semivalue == "shapley" else row_stderr,
         dof=design.dof,
         n_subsets=len(design.coalitions),
     )

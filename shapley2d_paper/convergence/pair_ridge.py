@@ -46,9 +46,9 @@ def fit_ridge(pairs: NDArray[np.bool_], odd: Floats, total: Floats) -> RidgeFit:
 
     Examples
     --------
-    >>> from shapley2d._knn.columns.design import PairSequence
+    >>> from shapley2d._knn.kriging import sample_pairs
     >>> worth = np.arange(8.0)[:, None]
-    >>> pairs = PairSequence(8, np.random.SeedSequence(0)).take(30)
+    >>> pairs = sample_pairs(8, 30, np.random.default_rng(0))
     >>> fit = fit_ridge(pairs, (pairs @ worth - ~pairs @ worth) / 2, worth.sum(axis=0))
     >>> bool(np.allclose(fit.values, worth.T))
     True

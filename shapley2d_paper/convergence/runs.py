@@ -6,16 +6,14 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from shapley2d._estimation.monte_carlo import Moments
+from shapley2d._estimation.old_draws import PermutationDraws
 
 from shapley2d import KNN, Exact, value_cells
 from shapley2d._base.precision import convergence_ratio, interval_factor
-from shapley2d._estimation.monte_carlo import Moments
-from shapley2d._estimation.old_draws import PermutationDraws
-from shapley2d._knn.columns.chunk_design import chunk_design
-from shapley2d._knn.columns.design import PairSequence
-from shapley2d._knn.columns.semivalue import ColumnSemivalue
+from shapley2d._knn.kriging import Kriging, sample_pairs
 from shapley2d._knn.metric import measure
-from shapley2d._knn.processor import row_values
+from shapley2d._knn.neighbours import Neighbours
 from shapley2d._knn.utility_game import KnnGame
 from shapley2d._models.sweeps import SWEEPS
 from shapley2d._tables.problem import make_problem
@@ -82,7 +80,7 @@ def ridge_fit(
     phi: Callable[[NDArray[np.bool_]], Floats], n_columns: int, n_subsets: int, seed: int
 ) -> RidgeFit:
     """Estimator A on as many pairs of every size."""
-    pairs = PairSequence(n_columns, np.random.SeedSequence(seed)).take((n_subsets - 2) // 2)
+    pairs = sample_pairs(n_columns, (n_subsets - 2) // 2, np.random.default_rng(seed))
     nothing, everything = phi(np.array([[False] * n_columns, [True] * n_columns]))
     return fit_ridge(pairs, (phi(pairs) - phi(~pairs)) / 2, everything - nothing)
 
@@ -91,9 +89,8 @@ def kernel_fit(
     phi: Callable[[NDArray[np.bool_]], Floats], n_columns: int, n_subsets: int, seed: int
 ) -> RidgeFit:
     """Estimator B, as the package has it."""
-    target = ColumnSemivalue(n_columns, "shapley")
-    sequence = np.random.SeedSequence(seed)
-    design = chunk_design(target, n_subsets, sequence, error_lines=ERROR_LINES)
+    random = np.random.default_rng(seed)
+    design = Kriging(n_columns, "shapley").design(n_subsets, random, ERROR_LINES)
     lines = design.weights @ phi(design.coalitions)
     return RidgeFit(lines[0].T, np.sqrt(np.square(lines[1:]).sum(axis=0)).T, design.dof)
 
@@ -106,13 +103,12 @@ def column_game(
     (split,) = make_problem(
         parts.X, parts.y, parts.X_valid, parts.y_valid, task="classification"
     ).splits
-    rows = row_values(
+    rows = Neighbours(
         measure(split.train, split.valid),
         split.y.codes,
         split.y_valid.codes,
         task="classification",
         n_neighbors=NEIGHBOURS,
-        n_jobs=1,
     )
     n_columns = parts.X.shape[1]
     known = rows.values(subsets(n_columns))

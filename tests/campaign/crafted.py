@@ -85,7 +85,7 @@ def checkpoint_bytes(record, arrays, **more):
 def named_checkpoints(path):
     """Crafted checkpoints by name, from a good one."""
     record, arrays = opened(path)
-    n, m = arrays["cells_mean"].shape
+    n, m = arrays["0 cells total"].shape
 
     def with_record(**changes):
         return checkpoint_bytes({**record, **changes}, arrays)
@@ -95,6 +95,9 @@ def named_checkpoints(path):
 
     def with_arrays(**changes):
         return checkpoint_bytes(record, {**arrays, **changes})
+
+    def with_cells(array):
+        return with_arrays(**{"0 cells total": array})
 
     def without(name):
         return checkpoint_bytes(
@@ -134,28 +137,28 @@ def named_checkpoints(path):
         "identity a list": with_record(identity=[1]),
         "identity empty": with_record(identity={}),
         "other version": with_record(format=2),
-        "8 TB header": with_arrays(cells_mean=member(header=wide, data=b"\0" * 64)),
-        "header of code": with_arrays(cells_mean=member(header=code, data=b"\0" * 64)),
-        "deep header": with_arrays(cells_mean=member(header=deep, data=b"\0" * 64)),
-        "pickle": with_arrays(cells_mean=pickled),
-        "float32": with_arrays(cells_mean=arrays["cells_mean"].astype(np.float32)),
-        "integers": with_arrays(cells_mean=arrays["cells_mean"].astype(np.int64)),
-        "transposed": with_arrays(cells_mean=arrays["cells_mean"].T.copy()),
+        "8 TB header": with_cells(member(header=wide, data=b"\0" * 64)),
+        "header of code": with_cells(member(header=code, data=b"\0" * 64)),
+        "deep header": with_cells(member(header=deep, data=b"\0" * 64)),
+        "pickle": with_cells(pickled),
+        "float32": with_cells(arrays["0 cells total"].astype(np.float32)),
+        "integers": with_cells(arrays["0 cells total"].astype(np.int64)),
+        "transposed": with_cells(arrays["0 cells total"].T.copy()),
         "all transposed": checkpoint_bytes(
             record,
             {
                 **{name: array.T.copy() for name, array in arrays.items()},
-                **{f"rows_{what}": arrays[f"columns_{what}"] for what in ("mean", "squares")},
-                **{f"columns_{what}": arrays[f"rows_{what}"] for what in ("mean", "squares")},
+                **{f"0 rows {what}": arrays[f"0 columns {what}"] for what in ("total", "between")},
+                **{f"0 columns {what}": arrays[f"0 rows {what}"] for what in ("total", "between")},
             },
         ),
-        "flat array": with_arrays(cells_mean=arrays["cells_mean"].ravel()),
-        "empty array": with_arrays(cells_mean=np.zeros((0, 0))),
-        "short rows": with_arrays(rows_mean=arrays["rows_mean"][:-1]),
+        "flat array": with_cells(arrays["0 cells total"].ravel()),
+        "empty array": with_cells(np.zeros((0, 0))),
+        "short rows": with_arrays(**{"0 rows total": arrays["0 rows total"][:-1]}),
         "more arrays": with_arrays(more=np.zeros(3)),
-        "NaN": shifted("cells_mean", np.nan),
-        "infinite": shifted("rows_mean", np.inf),
-        "negative squares": shifted("cells_squares", -1.0),
+        "NaN": shifted("0 cells total", np.nan),
+        "infinite": shifted("0 rows total", np.inf),
+        "negative squares": shifted("0 cells between", -1.0),
         "compressed": archive(
             {f"{name}.npy": member(array) for name, array in arrays.items()}, compress=True
         ),

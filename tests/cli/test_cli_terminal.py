@@ -285,4 +285,4 @@ def test_commands_announce_long_work(tmp_path, capsys, monkeypatch, slow):
     (tmp_path / "t.csv").write_text("\n".join(["a,b,y", *rows]))
     line = f"cells {tmp_path / 't.csv'} -t y -m exact --model gaussian_nb --cv 2"
     _, err = run(capsys, line)
-    assert re.search(r"% done after [^,]+, about [^(]+ left \(fold 1 of 2: ", err)
+    assert re.search(r"% done after [^,]+, about [^(]+ left \(\d+ of 2,048 utilities", err)

@@ -25,8 +25,6 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 
 from shapley2d import CellValuer, Forest, value_cells
 from shapley2d._base.words import typeset
-from shapley2d._estimation.checkpoint import Checkpoint
-from shapley2d._forest.fixed import TreePieces
 from shapley2d._tables.problem import make_problem
 from shapley2d._valuation.wording.sentences import score_tiles
 from shapley2d.exceptions import (
@@ -345,9 +343,12 @@ def test_groves_are_unbiased(kind, n_trees):
     X, y, Xv, yv = small(kind, 30, 20)
     method = Forest(max_trees=n_trees, tolerance=0)
     v = value_cells(X, y, Xv, yv, method=method, task=make_problem(X, y).target.task)
-    pieces = TreePieces(v._held._trees(), v._held._games)
-    exact = sum(pieces(k) for k in range(len(pieces)))
-    assert len(v._held._trees()[0].model.trees) == v.info["n_trees"] == n_trees
+    (held,), (game,) = v._held.trees, v._held._draws.games
+    exact = game.empty()
+    for tree in held.games():
+        game.add_values(tree, exact)
+    exact = exact[:, :-1]
+    assert len(held.model.trees) == v.info["n_trees"] == n_trees
     if kind == "two classes":
         np.testing.assert_allclose(v.values, exact, rtol=0, atol=1e-14)
     else:
@@ -468,17 +469,6 @@ def test_a_model_that_cannot_be_fitted():
     model = DecisionTreeClassifier(min_samples_leaf=-1)
     with pytest.raises(UtilityError, match=r"DecisionTree.* failed on 40 rows: .*min_samples_leaf"):
         value_cells(X, y, X, y, method=Forest(model))
-
-
-def test_a_checkpoint_with_more_trees_than_the_model(tmp_path, monkeypatch):
-    X, y, Xv, yv, *_ = tables(40, n_valid=20)
-    model = RandomForestClassifier(9, max_depth=4, random_state=1).fit(X, y)
-    path = tmp_path / "run"
-    save = Checkpoint.save
-    monkeypatch.setattr(Checkpoint, "save", lambda self, _count, arrays: save(self, 99, arrays))
-    value_cells(X, y, Xv, yv, method=Forest(model), checkpoint=path)
-    with pytest.raises(InputError, match=r"\(it has more trees than the model\): delete it"):
-        value_cells(X, y, Xv, yv, method=Forest(model), checkpoint=path)
 
 
 def test_a_model_by_name():

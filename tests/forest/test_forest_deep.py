@@ -25,7 +25,7 @@ def test_deep_leaves_are_sampled_without_bias(regression, monkeypatch):
     method = Forest(model, max_rounds=12, tolerance=0)
     exact = value_cells(X, y, Xv, yv, method=method, progress=False)
     assert exact.exact and "exact_share" not in exact.info
-    monkeypatch.setattr("shapley2d._forest.game.most_columns", lambda _: 2)
+    monkeypatch.setattr("shapley2d._forest.leaves.most_columns", lambda _: 2)
     runs = [
         value_cells(X, y, Xv, yv, method=method, random_state=seed, progress=False)
         for seed in range(40)

@@ -1,16 +1,20 @@
 """Cells in the leaves of trees against the definition: all subsets of rows and of columns."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shapley2d._forest import game as leaf_game
-from shapley2d._forest.game import LeafGame, Leaves, leaves_of
-from shapley2d._forest.trees import Features, SplitTree, bits
+from shapley2d._base.streams import generator
+from shapley2d._estimation.total import Lines
+from shapley2d._forest import leaves as leaf_game
+from shapley2d._forest.leaves import LeafGame, Leaves
+from shapley2d._forest.trees import SplitTree, bits
 from shapley2d._forest.weights import mean_weights
+from shapley2d._methods.solve import baseline_lines
 from shapley2d._theory.semivalues import size_probabilities
 from shapley2d.exceptions import InputError
 
@@ -52,14 +56,15 @@ def random_table(random, n, width):
     return X
 
 
-def random_leaves(random, tree, n, *, some=False):
+def random_leaves(random, tree, X, *, some=False):
     """Weights of the leaves for every kind of rows, and the rows' kinds and numbers."""
+    n = len(X)
     plays = (random.random(n) < (0.7 if some else 1.0)).astype(float)
     weights = random.normal(size=(tree.n_nodes, KINDS)) * (tree.left < 0)[:, None]
     kinds = random.integers(0, KINDS, n).astype(np.int32)
     plain = bool(random.random() < 0.3)
     numbers = plays * (1.0 if plain else random.normal(size=n))
-    return Leaves(0, tree, weights, kinds, numbers, plays, plain)
+    return Leaves(0, tree, lines(X), weights, kinds, numbers, plays, plain)
 
 
 def parts_of(leaves, X, owners=None):
@@ -79,15 +84,16 @@ def lines(X):
 
 def make_game(X, *, semivalues=SEMIVALUES[0], owners=None, **more):
     owners = np.arange(X.shape[1]) if owners is None else owners
-    features = Features(lines(X), lines(X[:0]), np.asarray(owners, dtype=np.int32))
-    return LeafGame(features, semivalues, int(max(owners)) + 1, **more)
+    owners = np.asarray(owners, dtype=np.int32)
+    return LeafGame(owners, len(X), semivalues, int(max(owners)) + 1, **more)
 
 
-def values_of(game, several):
-    values = np.zeros((game.n_rows, game.n_columns))
+def values_of(game, several, blind=0.0, lines=None):
+    values = game.empty()
     for leaves in several:
         game.add_values(leaves, values)
-    return values
+    game.add_no_rows(blind, values)
+    return (lines or Lines()).read(values)["cells"]
 
 
 @pytest.mark.parametrize("semivalues", SEMIVALUES)
@@ -99,10 +105,13 @@ def test_every_subset_of_rows_and_columns(semivalues, some, label, baseline):
     random = np.random.default_rng(len(str(semivalues)) + some)
     n, owners = 5, [0, 1, 1, 2]  # two features are one player
     X = random_table(random, n, 4)
-    several = [random_leaves(random, random_tree(random, 4, 4), n, some=some) for _ in range(3)]
+    several = [random_leaves(random, random_tree(random, 4, 4), X, some=some) for _ in range(3)]
     more = {"labelled": label, "from_zero": baseline == "zero"}
     game = make_game(X, semivalues=semivalues, owners=owners, **more)
-    values = values_of(game, several) + game.of_no_rows(0.7)
+    asked = SimpleNamespace(baseline=baseline, label="y" if label else None)
+    shape = SimpleNamespace(shape=(n, game.n_columns))
+    lines = baseline_lines(shape, SimpleNamespace(semivalues=semivalues), asked)
+    values = values_of(game, several, 0.7, lines)
     parts = [part for leaves in several for part in parts_of(leaves, X, owners)]
     h = utility(parts, 0.7, baseline=baseline, label=3 if label else None)
     expected = brute_force(h, n, game.n_columns, *semivalues)
@@ -115,7 +124,7 @@ def test_any_tree_on_any_small_table(seed, n):
     """Leaves that no row fits, trees that are a single leaf, rows that are alike."""
     random = np.random.default_rng(seed)
     X = random_table(random, n, 3)
-    leaves = random_leaves(random, random_tree(random, 3, int(random.integers(0, 5))), n)
+    leaves = random_leaves(random, random_tree(random, 3, int(random.integers(0, 5))), X)
     leaves.kinds[-1], leaves.numbers[-1] = leaves.kinds[0], leaves.numbers[0]
     values = values_of(make_game(X), [leaves])
     expected = brute_force(utility(parts_of(leaves, X)), n, 3)
@@ -125,8 +134,9 @@ def test_any_tree_on_any_small_table(seed, n):
     rows, columns = random.permutation(n), random.permutation(3)
     tree = replace(leaves.tree, feature=np.argsort(columns).astype(np.int32)[leaves.tree.feature])
     kinds, numbers = leaves.kinds[rows], leaves.numbers[rows]
-    moved = replace(leaves, tree=tree, kinds=kinds, numbers=numbers)
-    other = values_of(make_game(X[np.ix_(rows, columns)]), [moved])
+    other = X[np.ix_(rows, columns)]
+    moved = replace(leaves, tree=tree, features=lines(other), kinds=kinds, numbers=numbers)
+    other = values_of(make_game(other), [moved])
     np.testing.assert_allclose(other, values[np.ix_(rows, columns)], rtol=0, atol=1e-13)
 
 
@@ -134,7 +144,7 @@ def test_bundles_of_leaves(monkeypatch):
     """Many rows: subtrees of several leaves share one state per row; a column without splits gets 0."""
     random = np.random.default_rng(3)
     X = random_table(random, 90, 6)
-    leaves = random_leaves(random, random_tree(random, 5, 6), 90)
+    leaves = random_leaves(random, random_tree(random, 5, 6), X)
     game = make_game(X)
     values = values_of(game, [leaves])
     np.testing.assert_allclose(values, plain_values(parts_of(leaves, X), 90, 6), rtol=0, atol=1e-12)
@@ -148,15 +158,16 @@ def test_random_orders_of_the_columns_of_deep_leaves(monkeypatch):
     random = np.random.default_rng(5)
     X = random_table(random, 30, 5)
     for some, label in ((False, True), (True, False)):
-        leaves = random_leaves(random, random_tree(random, 5, 5), 30, some=some)
+        leaves = random_leaves(random, random_tree(random, 5, 5), X, some=some)
         exact = values_of(make_game(X, labelled=label), [leaves])
         with monkeypatch.context() as patch:
             patch.setattr(leaf_game, "most_columns", lambda _: 1)
             game = make_game(X, labelled=label)
             shallow, draws = values_of(game, [leaves]), []
             for number in range(400):
-                draws.append(np.zeros_like(exact))
-                game.add_deep_values(leaves, (5, number, 0), draws[-1])
+                values = game.empty()
+                game.add_order(leaves, generator(5, "path orders", number), values)
+                draws.append(values[:, :-1])
         draws = np.array(draws) + shallow
         off = abs(draws.mean(axis=0) - exact) / (draws.std(axis=0) / 20 + 1e-12)
         assert off.max() < 4.5
@@ -170,7 +181,7 @@ def test_leaves_of_rows():
     X = random_table(random, 200, 4)
     for _ in range(5):
         tree = random_tree(random, 4, 6)
-        assert leaves_of(tree, lines(X)).tolist() == [leaf_of(tree, x) for x in X]
+        assert tree.leaves_of(lines(X)).tolist() == [leaf_of(tree, x) for x in X]
 
 
 @pytest.mark.parametrize(
@@ -201,7 +212,7 @@ def test_long_paths(d, monkeypatch):
     tree = chain(d)
     X = (random.random((4, d)) < 0.8).astype(float)
     X[[0, 3]] = 1.0
-    leaves = random_leaves(random, tree, 4)
+    leaves = random_leaves(random, tree, X)
     leaves = replace(leaves, weights=leaves.weights * (np.arange(tree.n_nodes) == 2 * d)[:, None])
     values = values_of(make_game(X), [leaves])
     part = parts_of(leaves, X)[-1]
@@ -214,6 +225,7 @@ def test_long_paths(d, monkeypatch):
 
 
 def test_paths_with_more_columns_than_bits():
-    leaves = random_leaves(np.random.default_rng(0), chain(70), 3)
+    X = np.ones((3, 71))
+    leaves = random_leaves(np.random.default_rng(0), chain(70), X)
     with pytest.raises(InputError, match="70 columns on its path, and at most 64 can be valued"):
-        values_of(make_game(np.ones((3, 71))), [leaves])
+        values_of(make_game(X), [leaves])

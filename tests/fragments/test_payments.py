@@ -174,7 +174,7 @@ DAMAGE = [
     {"arrays": {"union": None}}, {"arrays": {"union": [1, 2]}}, {"arrays": {"union": [1, 2, "x"]}},
     {"arrays": {"union": [1, 2, 1e999]}}, {"arrays": {"sets": None}}, {"arrays": {"sets": [[1], [0, 1]]}},
     {"arrays": {"sets": [[1, 1, 1]] * 7}},
-    {"arrays": {"baseline": []}}, {"arrays": 3},
+    {"baseline": []}, {"baseline": float("nan")}, {"arrays": 3},
     {"columns": 3}, {"files": 3}, {"labels": None}, {"score": 3}, {"n_rows": "x"},
     {"question": []},
 ]  # fmt: skip

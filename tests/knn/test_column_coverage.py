@@ -6,13 +6,9 @@ from threadpoolctl import threadpool_limits
 
 from column_samples import all_coalitions, estimate_columns, exact_values
 from shapley2d._base.precision import interval_factor
-from shapley2d._knn.columns.chunk_design import few_subsets
-from shapley2d._knn.columns.design import PairSequence
-from shapley2d._knn.columns.estimators import PairKernel, expected_error
-from shapley2d._knn.columns.kernel import KERNEL_NOISE, kernel_profile
-from shapley2d._knn.columns.semivalue import ColumnSemivalue
+from shapley2d._knn.kriging import NOISE, Fit, Kriging, few_subsets, sample_pairs
 from shapley2d._knn.metric import measure
-from shapley2d._knn.processor import row_values
+from shapley2d._knn.neighbours import Neighbours
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.semivalues import check_semivalue
 
@@ -36,13 +32,12 @@ def knn_game(task, seed):
     )
     y = (score > np.median(score)).astype(int) if task == "classification" else score
     (split,) = make_problem(X[:30], y[:30], X[30:], y[30:], task=task).splits
-    rows = row_values(
+    rows = Neighbours(
         measure(split.train, split.valid, "auto"),
         split.y.codes,
         split.y_valid.codes,
         task=task,
         n_neighbors=5,
-        n_jobs=1,
     )
     return rows.values(COALITIONS)
 
@@ -126,21 +121,21 @@ def test_three_pairs_have_wide_intervals_that_hold(games, task):
 def test_expected_errors_are_those_of_the_random_game(semivalue, odd):
     """By brute force: the covariance over all pairs, and the weights of the value less those of the estimate."""
     m = 7
-    target = ColumnSemivalue(m, check_semivalue(semivalue))
-    if not odd and target.symmetric:
+    parts = Kriging(m, check_semivalue(semivalue)).parts
+    if not odd and len(parts) == 1:
         return  # it has no even part
-    everything = PairSequence(m, np.random.SeedSequence(1)).take(10**6)
-    sampled = np.arange(len(everything)) < 12
-    profile, amplitude = kernel_profile(m, odd=odd)
+    part = parts[0 if odd else 1]
+    everything = sample_pairs(m, 2**m, np.random.default_rng(1))
+    sampled = np.random.default_rng(2).permutation(len(everything)) < 12
     size = everything.sum(axis=1)
-    covariance = profile[(everything[:, None] ^ everything).sum(axis=2)] + KERNEL_NOISE * np.eye(
+    covariance = part.profile[(everything[:, None] ^ everything).sum(axis=2)] + NOISE * np.eye(
         len(size)
     )
-    covariance *= np.outer(amplitude[size], amplitude[size])
-    for weights in (np.zeros((m, 12)), PairKernel(target, everything[sampled], odd=odd).weights):
-        off = target.exact_weights(everything)[0 if odd else 1]
+    covariance *= np.outer(part.amplitude[size], part.amplitude[size])
+    fit = Fit(part, everything[sampled])
+    for weights in (np.zeros((m, 12)), fit.weights):
+        off = part.exact(everything)
         off[:, sampled] -= weights
-        expected = expected_error(target, everything[sampled], weights, odd=odd)
         np.testing.assert_allclose(
-            expected, np.einsum("jp,pq,jq->j", off, covariance, off), atol=1e-9
+            fit.expected_error(weights), np.einsum("jp,pq,jq->j", off, covariance, off), atol=1e-9
         )

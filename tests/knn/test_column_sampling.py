@@ -6,11 +6,9 @@ from threadpoolctl import threadpool_limits
 
 from column_samples import all_coalitions, estimate_columns, exact_values
 from shapley2d._base.precision import interval_factor
-from shapley2d._knn.columns.design import ENUMERATE_UP_TO, PairSequence, pair_counts
-from shapley2d._knn.columns.kernel import kernel_profile, kernel_semivalues
-from shapley2d._knn.columns.semivalue import ColumnSemivalue
-from shapley2d._knn.pieces import ColumnLines
-from shapley2d._theory.semivalues import check_semivalue
+from shapley2d._knn.kriging import Kriging, pair_counts, sample_pairs
+from shapley2d._knn.lines import ColumnLines
+from shapley2d._theory.semivalues import check_semivalue, size_probabilities
 
 SEMIVALUES = [
     "shapley",
@@ -39,6 +37,10 @@ class Lookup:
         return self.utilities[coalitions @ (1 << np.arange(coalitions.shape[1]))]
 
 
+def lines_of(m, semivalue, **asked):
+    return ColumnLines(np.arange(m), np.ones(m, dtype=bool), semivalue, **asked)
+
+
 def random_game(m, n=4, seed=0):
     return np.random.default_rng(seed).normal(size=(2**m, n))
 
@@ -52,35 +54,33 @@ def relative_error(values, exact):
 def test_all_coalitions_are_exact(m, semivalue):
     utilities, everything = random_game(m), all_coalitions(m)
     semivalue = check_semivalue(semivalue)
-    weights = ColumnLines(m, semivalue, has_label=False, zero_baseline=False).of_all_subsets(
-        everything
-    )
+    weights = lines_of(m, semivalue, has_label=False).of_all(everything)
+    np.testing.assert_array_equal(weights[-1], [1] + [0] * (2**m - 1))  # the labels alone
+    weights = weights[:-1]
     exact = exact_values(utilities, m, semivalue)
     np.testing.assert_allclose((weights @ utilities).T, exact, atol=1e-12)
     # the label is the last column: without it there is nothing
-    weights = ColumnLines(m, semivalue, has_label=True, zero_baseline=False).of_all_subsets(
-        everything
-    )
+    weights = lines_of(m, semivalue, has_label=True).of_all(everything)[:-1]
     labelled = np.concatenate([0 * utilities, utilities])
     exact = exact_values(labelled, m + 1, semivalue)
     np.testing.assert_allclose((weights @ utilities).T, exact, atol=1e-12)
 
 
 @pytest.mark.parametrize("semivalue", SEMIVALUES)
-@pytest.mark.parametrize("zero_baseline", [False, True])
-def test_the_label_is_a_line_of_a_sample(semivalue, zero_baseline):
+def test_the_label_is_a_line_of_a_sample(semivalue):
     m, utilities = 7, random_game(7)
     game, semivalue = Lookup(utilities), check_semivalue(semivalue)
-    lines = ColumnLines(m, semivalue, has_label=True, zero_baseline=zero_baseline)
-    utilities[0] *= not zero_baseline
+    lines = lines_of(m, semivalue, has_label=True)
     labelled = np.concatenate([0 * utilities, utilities])
     exact = exact_values(labelled, m + 1, semivalue).T
     off, stated = [], []
     for seed in range(60):
-        design = lines.design(40, np.random.SeedSequence(seed), 4)
+        design = lines.sample(40, np.random.default_rng(seed), 4)
         values, *errors = design.weights @ game(design.coalitions)
-        off.append(values - exact)
-        stated.append(np.square(errors).sum(axis=0))
+        np.testing.assert_allclose(values[-1], utilities[0], atol=1e-12)  # the labels alone
+        assert not np.array(errors)[:, -1].any()
+        off.append(values[:-1] - exact)
+        stated.append(np.square(errors).sum(axis=0)[:-1])
     ratio = np.mean(np.square(off), axis=(0, 2)) / np.mean(stated, axis=(0, 2))
     assert 0.5 < ratio[:-1].mean() < 1.5
     assert 0.6 < ratio[-1] < 1.6
@@ -108,62 +108,50 @@ def test_estimates_centre_on_the_value_of_any_game(semivalue):
 @pytest.mark.parametrize("semivalue", SEMIVALUES)
 def test_kernel_semivalue_in_closed_form(m, semivalue):
     coalitions = all_coalitions(m)
-    profile, amplitude = kernel_profile(m)
-    np.testing.assert_allclose(profile, -profile[::-1], atol=1e-12)
-    inside, outside = kernel_semivalues(
-        ColumnSemivalue(m, check_semivalue(semivalue)).joins, profile, amplitude
-    )
-    for size in range(1, m // 2 + 1):
-        T = np.random.default_rng(size).permutation(m) < size
-        game = amplitude[coalitions.sum(axis=1)] * profile[(coalitions ^ T).sum(axis=1)]
-        exact = exact_values(game[:, None], m, semivalue)[0]
-        np.testing.assert_allclose(np.where(T, inside[size], outside[size]), exact, atol=1e-10)
+    for part, sign in zip(Kriging(m, check_semivalue(semivalue)).parts, (-1, 1), strict=False):
+        np.testing.assert_allclose(part.profile, sign * part.profile[::-1], rtol=1e-12, atol=1e-12)
+        for size in range(1, m):
+            T = np.random.default_rng(size).permutation(m) < size
+            game = part.amplitude[coalitions.sum(axis=1)]
+            game *= part.profile[(coalitions ^ T).sum(axis=1)]
+            exact = exact_values(game[:, None], m, semivalue)[0]
+            found = np.where(T, part.inside[size], part.outside[size])
+            np.testing.assert_allclose(found, exact, atol=1e-9)
 
 
 def test_kernel_matrix_is_positive_definite():
     m = 9
     coalitions = all_coalitions(m)
-    profile, _ = kernel_profile(m)
-    gram = profile[(coalitions[:, None] ^ coalitions).sum(axis=2)]
-    assert np.linalg.eigvalsh(gram)[0] > -1e-9 * profile[0]
+    for part in Kriging(m, ("beta", 4, 1)).parts:
+        gram = part.profile[(coalitions[:, None] ^ coalitions).sum(axis=2)]
+        assert np.linalg.eigvalsh(gram)[0] > -1e-9 * part.profile[0]
 
 
 @pytest.mark.parametrize("m", [2, 5, 8, 12])
-def test_sequence_lists_every_pair_once(m):
-    sequence = PairSequence(m, np.random.SeedSequence(0))
-    pairs = sequence.take(10**6)
-    assert len(pairs) == sequence.n_pairs == 2 ** (m - 1) - 1
+def test_a_sample_of_all_pairs_has_each_once(m):
+    pairs = sample_pairs(m, 2**m, np.random.default_rng(0))
+    assert len(pairs) == pair_counts(m)[1:].sum() == 2 ** (m - 1) - 1
     both = {tuple(pair) for pair in np.concatenate([pairs, ~pairs])}
     assert len(both) == 2**m - 2
     assert pairs.sum(axis=1).max() <= m // 2
 
 
 @pytest.mark.parametrize("m", [12, 13, 40])
-def test_every_prefix_is_as_even_as_can_be(m):
-    sequence = PairSequence(m, np.random.SeedSequence(5))
-    assert max(pair_counts(40)) > ENUMERATE_UP_TO  # both ways of drawing pairs are seen
-    longest = sequence.take(600)
-    assert len({tuple(pair) for pair in np.concatenate([longest, ~longest])}) == 1200
-    for length in (1, 7, 50, 333, 600):
-        prefix = PairSequence(m, np.random.SeedSequence(5)).take(length)
-        np.testing.assert_array_equal(prefix, longest[:length])
-        sampled = np.bincount(prefix.sum(axis=1), minlength=m // 2 + 1)[1:]
-        unfinished = sampled[sampled < np.array(pair_counts(m)[1:])]
-        assert unfinished.max() - unfinished.min() <= 1
-        assert sampled.max() <= unfinished.max()
+@pytest.mark.parametrize("length", [1, 7, 50, 333, 600])
+def test_sizes_are_as_even_as_can_be(m, length):
+    pairs = sample_pairs(m, length, np.random.default_rng(5))
+    assert len({tuple(pair) for pair in np.concatenate([pairs, ~pairs])}) == 2 * length
+    sampled = np.bincount(pairs.sum(axis=1), minlength=m // 2 + 1)[1:]
+    unfinished = sampled[sampled < pair_counts(m)[1:]]
+    assert unfinished.max() - unfinished.min() <= 1
+    assert sampled.max() <= unfinished.max()
 
 
 def test_sampled_pairs_are_uniform():
-    """Each of the 20 pairs of three out of six columns is equally likely to come first."""
-    first = [
-        next(
-            pair
-            for pair in PairSequence(6, np.random.SeedSequence(seed)).take(20)
-            if pair.sum() == 3
-        )
-        for seed in range(600)
-    ]
-    codes = np.unique(np.array(first) @ (1 << np.arange(6)), return_counts=True)[1]
+    """Each of the ten pairs of three out of six columns is equally likely to be sampled."""
+    samples = [sample_pairs(6, 3, np.random.default_rng(seed)) for seed in range(600)]
+    of_three = [pairs[pairs.sum(axis=1) == 3][0] for pairs in samples]
+    codes = np.unique(np.array(of_three) @ (1 << np.arange(6)), return_counts=True)[1]
     assert len(codes) == 10
     assert np.square(codes - 60).sum() / 60 < 27.9  # chi-squared, 9 degrees of freedom, p = 0.001
 
@@ -181,7 +169,7 @@ def test_hundreds_of_columns(semivalue, bound):
         return coalitions @ worth.T + (coalitions[:, first] & coalitions[:, second]) @ bonus.T
 
     # A player meets its partner with the chance that a member of its coalition was there before.
-    joins = ColumnSemivalue(m, check_semivalue(semivalue)).joins
+    joins = size_probabilities(check_semivalue(semivalue), m)
     exact = worth.copy()
     meets = joins @ np.arange(m) / (m - 1)
     exact[:, first] += meets * bonus
@@ -197,16 +185,13 @@ def test_hundreds_of_columns(semivalue, bound):
 
 def test_results_depend_on_the_seed_alone():
     utilities = random_game(12)
-    seed = np.random.SeedSequence(7)
-    one, two = (
-        estimate_columns(Lookup(utilities), 12, n_subsets=100, random_state=seed) for _ in range(2)
+    one, same = (
+        estimate_columns(Lookup(utilities), 12, n_subsets=100, random_state=7) for _ in range(2)
     )
-    same = estimate_columns(Lookup(utilities), 12, n_subsets=100, random_state=7)
     other = estimate_columns(Lookup(utilities), 12, n_subsets=100, random_state=8)
-    np.testing.assert_array_equal(one.values, two.values)
+    np.testing.assert_array_equal(one.values, same.values)
     np.testing.assert_array_equal(one.stderr, same.stderr)
     assert not np.array_equal(one.values, other.values)
-    assert seed.n_children_spawned == 0
 
 
 def test_constant_games_have_no_error():

@@ -13,7 +13,7 @@ from row_oracles import TASKS, all_subsets, lens_distances, tie_groups, twin
 from shapley2d import KNN, value_cells
 from shapley2d._knn.lens import make_lens
 from shapley2d._knn.metric import measure
-from shapley2d._knn.processor import row_values
+from shapley2d._knn.neighbours import Neighbours
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.kinds import match_columns
 
@@ -44,7 +44,7 @@ def assert_ranks_are_exact(train, valid, metric):
             np.testing.assert_array_equal(found, groups)
             true_groups[subset.tobytes(), t] = groups
     y = np.arange(n) % 3
-    rows = row_values(columns, y, y[: len(valid)], task="classification", n_neighbors=2)
+    rows = Neighbours(columns, y, y[: len(valid)], task="classification", n_neighbors=2)
     for subset, line in zip(all_subsets(m)[1:], rows.values(all_subsets(m)[1:]), strict=True):
         expected = twin(
             columns, y, y[: len(valid)], subset, task="classification", k=2,

@@ -12,8 +12,8 @@ from sklearn.datasets import load_wine
 from sklearn.metrics import roc_auc_score
 
 from shapley2d import KNN, InputError, value_cells
-from shapley2d._knn.columns.semivalue import ColumnSemivalue
-from shapley2d._knn.subset_plan import MAX_SAMPLED_COLUMNS
+from shapley2d._knn.kriging import pair_counts
+from shapley2d._knn.method import MAX_SAMPLED_COLUMNS
 from shapley2d.exceptions import InputWarning, PrecisionWarning, UnseenLabelWarning
 from tests.comparing import same_bits
 
@@ -295,7 +295,7 @@ def test_constant_columns_do_not_count():
 
 
 def test_numbers_of_coalitions_beyond_float64():
-    assert np.isfinite(ColumnSemivalue(1500, "shapley").counts).all()
+    assert np.isfinite(pair_counts(1500)).all()
 
 
 def test_thread_count_changes_no_bit(wine):

@@ -1,14 +1,11 @@
 """Nearest neighbours in pieces: killed and resumed, or on a cluster, a run has the same bits."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from shapley2d import KNN, value_cells
-from shapley2d._knn.pieces import Pieces
-from shapley2d._knn.run import _check
-from shapley2d.exceptions import InputError
+from shapley2d._knn.draws import KnnDraws
+from shapley2d.exceptions import InputError, UtilityError
 from tests.comparing import CrashError, same_bits
 
 
@@ -41,8 +38,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.PrecisionW
 
 
 def crash_after(monkeypatch, calls, *, last=False):
-    """Let a few pieces be computed, of all subsets where they come last."""
-    done, real = [], Pieces.under
+    """Let a few draws be computed, of all subsets where they come last."""
+    done, real = [], KnnDraws.__call__
 
     def limited(self, *arguments):
         done.append(self.takes_all or not last)
@@ -50,7 +47,7 @@ def crash_after(monkeypatch, calls, *, last=False):
             raise CrashError
         return real(self, *arguments)
 
-    monkeypatch.setattr(Pieces, "under", limited)
+    monkeypatch.setattr(KnnDraws, "__call__", limited)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -61,7 +58,7 @@ def test_a_run_that_crashed_goes_on_to_the_same_bits(kind, small_pieces, monkeyp
     options = {"checkpoint": path, "progress": False, **options}
     with monkeypatch.context() as patch:
         crash_after(patch, 2)
-        with pytest.raises(CrashError):
+        with pytest.raises(UtilityError, match="CrashError"):
             value_cells(*data, **options)
     assert path.exists()
     resumed = value_cells(*data, n_jobs=1, **options)
@@ -78,7 +75,7 @@ def test_sampling_in_vain_goes_on_with_all_columns(small_pieces, monkeypatch, tm
     assert plain.info["subsets"] == "all"
     with monkeypatch.context() as patch:
         crash_after(patch, 3, last=True)
-        with pytest.raises(CrashError):
+        with pytest.raises(UtilityError, match="CrashError"):
             value_cells(*data, checkpoint=path, **options)
     resumed = value_cells(*data, checkpoint=path, **options)
     assert resumed.info["resumed_at"] == 3
@@ -133,22 +130,3 @@ def test_a_cluster_does_the_same_bits(kind, dask_client, small_pieces, tmp_path)
     kept = value_cells(*data, cluster=dask_client, checkpoint=path, **options)
     assert same_bits(kept, plain)
     assert same_bits(value_cells(*data, checkpoint=path, **options), plain)
-
-
-FACTS = {"n_subsets": 8, "asked": {}, "history": [], "round_end": 4}
-
-
-@pytest.mark.parametrize(
-    ("facts", "arrays", "words"),
-    [
-        ({}, {"values": np.array([np.nan])}, "not all of its numbers are finite"),
-        ({"n_subsets": None}, {}, "its number of subsets is not a whole number from 1 on"),
-        ({"asked": 0}, {}, "it does not say what it was asked"),
-        ({"history": 1}, {}, "history"),
-        ({"round_end": 2}, {}, "the end of its round"),
-    ],
-)
-def test_what_a_checkpoint_must_hold(facts, arrays, words):
-    _check(SimpleNamespace(facts=FACTS, arrays={}, count=3))
-    with pytest.raises(ValueError, match=words):
-        _check(SimpleNamespace(facts={**FACTS, **facts}, arrays=arrays, count=3))

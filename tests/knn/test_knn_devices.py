@@ -5,7 +5,7 @@ import pytest
 
 from knn.cuda.emulator import COMPILER, EmulatedDevice
 from shapley2d import KNN, value_cells
-from shapley2d._knn import devices
+from shapley2d._knn import device as devices
 from shapley2d._knn.device import DeviceError
 from shapley2d.exceptions import DeviceWarning, InputError
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from shapley2d import KNN, value_cells
-from shapley2d._estimation.rounds import LEAST_PIECES
-from shapley2d._knn import pieces
-from shapley2d._knn.strata import deal_stratum, in_turn, make_strata, what_rows_change
+from shapley2d._knn import draws
+from shapley2d._knn.chunks import LEAST_CHUNKS, make_strata
+from shapley2d._knn.metric import measure
+from shapley2d._knn.neighbours import Neighbours
 from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import OutOfTimeError
 from tests.comparing import same_bits
@@ -79,13 +80,11 @@ def holds(v, exact):
 @pytest.mark.parametrize("name", ["equal", "rare class 5"])
 def test_the_first_answer_in_a_short_time_holds(monkeypatch, name):
     """By two validation rows, intervals held .85 of the sums of rows, and fewer with a rare class."""
-    monkeypatch.setattr(
-        pieces, "PIECE_WORK", 1
-    )  # pieces of one validation row, as large tables have
+    monkeypatch.setattr(draws, "DRAW_WORK", 1)  # chunks of one validation row, as large tables have
     data, _ = corner(name)
     exact = value_cells(*data, method=NEAR, **QUIET)
     least = next(count for count in range(1, 30) if answers(data, count))
-    assert least >= LEAST_PIECES
+    assert least >= LEAST_CHUNKS
     found = [
         holds(value_cells(*data, method=NEAR, max_time=CountedLimit(least), random_state=seed, **QUIET), exact)
         for seed in range(25)
@@ -158,36 +157,33 @@ def test_folds_and_files_know_strata(tmp_path, subsets):
     assert same_bits(again, plain)
 
 
-def test_rows_that_can_change_much_are_in_the_first_rounds():
+def test_rows_that_can_change_much_are_in_the_first_chunks():
     rng = np.random.default_rng(1)
-    sizes = np.concatenate([rng.uniform(0.5, 1.5, 1000), np.full(60, 20.0), [1e3, 1e5]])
-    strata = make_strata(0, sizes)
-    assert [one.rows.size for one in strata] == [1000, 60, 2]
-    assert [one.whole for one in strata] == [False, False, True]
-    assert sum(one.share for one in strata) == pytest.approx(1.0)
-    assert sum(one.effort for one in strata) == pytest.approx(1.0)
-    y = np.zeros(sizes.size)
-    dealt = [deal_stratum(one, y, 32, rng) for one in strata]
-    for one, chunks in zip(strata, dealt, strict=True):  # every row is in one chunk of its stratum
-        assert sorted(np.concatenate(chunks)) == one.rows.tolist()
-    first = np.concatenate([rows for _, rows in in_turn(dealt)[:6]])
-    assert {1060, 1061} <= set(first.tolist())
-    repeated = deal_stratum(strata[2], y, 32, rng, least=4, repeats=True)
-    assert [chunk.tolist() for chunk in repeated] == [[1060, 1061]] * LEAST_PIECES
-    (only,) = make_strata(0, np.zeros(40))  # without any size all rows are alike
-    assert only.rows.size == 40 and only.effort == 1.0
+    influence = np.concatenate([rng.uniform(0.5, 1.5, 1000), np.full(60, 20.0), [1e3, 1e5]])
+    strata = make_strata(influence)
+    assert [rows.tolist() for rows in strata[1:]] == [list(range(1000, 1060)), [1060], [1061]]
+    assert len(strata[0]) == 1000
+    (only,) = make_strata(np.zeros(40))  # without any influence all rows are alike
+    assert only.size == 40
 
 
 def test_what_rows_can_change():
+    def influence(*tables, task, **asked):
+        (split,) = make_problem(*tables, task=task, **asked).splits
+        columns = measure(split.train, split.valid)
+        y, y_valid = split.y.codes, split.y_valid.codes
+        options = {"task": task, "n_neighbors": 1, "valid_weights": split.valid_weights}
+        return Neighbours(columns, y, y_valid, **options).influence
+
     X, y = np.arange(4.0)[:, None], np.array([1.0, 2.0, 3.0, 6.0])
-    problem = make_problem(X, y, X, [3.0, 9.0, 3.0, 3.0], task="regression")
-    sizes = what_rows_change(problem.splits[0], "regression")
     by_hand = [np.mean((y - target) ** 2) for target in (3.0, 9.0, 3.0, 3.0)]
-    assert sizes == pytest.approx(by_hand)
+    found = influence(X, y, X, [3.0, 9.0, 3.0, 3.0], task="regression")
+    assert found == pytest.approx(by_hand)
     weights = np.array([1.0, 2.0, 0.0, 5.0])
-    labels = make_problem(X, list("aaab"), X, list("abab"), valid_weight=weights)
     off = [0.25, 0.75, 0.25, 0.75]  # shares of training rows with another label
-    assert what_rows_change(labels.splits[0], "classification").tolist() == (weights * off).tolist()
+    asked = {"task": "classification", "valid_weight": weights}
+    found = influence(X, list("aaab"), X, list("abab"), **asked)
+    assert found == pytest.approx(weights / weights.mean() * off)
 
 
 def test_rows_that_are_left_count_as_degrees_of_freedom():

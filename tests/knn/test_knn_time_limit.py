@@ -1,14 +1,13 @@
 """Nearest neighbours in limited time: what would not fit is sampled, with honest errors."""
 
+import time
+
 import numpy as np
 import pytest
 
 from shapley2d import KNN, value_cells
 from shapley2d._base.time_limit import TimeLimit
 from shapley2d._knn import method as knn_method
-from shapley2d._knn import subset_plan
-from shapley2d._knn.metric import Columns
-from shapley2d._knn.processor import row_values
 from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import OutOfTimeError, PrecisionWarning
 from tests.time_limits import TIGHT, CountedLimit, make_tables, same
@@ -65,7 +64,7 @@ def test_what_fits_are_the_first_pieces_of_the_same_list(method, tmp_path):
 
 
 def test_a_sample_goes_on_where_time_is_too_short_for_all_subsets(monkeypatch):
-    monkeypatch.setattr(subset_plan, "FEW_TRIPLES", 0)
+    monkeypatch.setattr(knn_method, "FEW_TRIPLES", 0)
     tables, options = make_tables(20, 11, 16), {"method": KNN(tolerance=1e-6)}
     assert value_cells(*tables, **options).info["subsets"] == "all"
     assert value_cells(*tables, max_time="1h", **options).info["subsets"] == "all"
@@ -132,14 +131,14 @@ def test_the_label_ends_in_time_and_its_intervals_hold(semivalue):
     assert 0.6 < actual / claimed < 1.5
 
 
-def test_row_values_under_way_are_dropped_when_time_is_up():
-    train, none = np.random.default_rng(0).normal(size=(3, 4000)), np.zeros(3)
-    rows = row_values(
-        Columns(train, train, none > 0, none + 1, none), np.arange(4000) % 2, np.arange(4000) % 2,
-        task="classification", n_neighbors=5, n_jobs=1, limit=TimeLimit(1.0, 0.0),
-    )  # fmt: skip
+def test_draws_under_way_are_dropped_when_time_is_up():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(4000, 12))
+    method = KNN(subsets="all", n_neighbors=5)
+    begin = time.monotonic()
     with pytest.raises(OutOfTimeError, match="is over"):
-        rows.values(np.eye(3, dtype=bool))
+        value_cells(X, X[:, 0] > 0, X[:500], X[:500, 0] > 0, method=method, max_time=0.5, n_jobs=1)
+    assert time.monotonic() - begin < 5
 
 
 def test_a_game_of_neighbours_drops_what_is_under_way_too():

@@ -24,13 +24,13 @@ from knn.row_oracles import (
 )
 from shapley2d._knn.kernels.rows import NEAR
 from shapley2d._knn.metric import Columns
-from shapley2d._knn.processor import row_values
+from shapley2d._knn.neighbours import Neighbours
 
 SIZES = [40, 2 * NEAR + 90]  # all rows are ranked, or most of them
 
 
 def values_of(columns, y, y_valid, subsets, **options):
-    return row_values(columns, y, y_valid, **options).values(subsets)
+    return Neighbours(columns, y, y_valid, **options).values(subsets)
 
 
 def twins_of(columns, y, y_valid, subsets, **options):
@@ -228,30 +228,24 @@ def test_all_who_vote_are_ranked(task):
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("m", [1, 2, 3, 11])  # of eleven, in several blocks
-def test_sums_over_all_subsets_are_those_over_a_list(task, n, m):
+def test_weighted_sums_are_those_of_the_values(task, n, m):
     rng = np.random.default_rng(m)
     columns = random_table(rng, n, m, 3, levels=30)
     y, y_valid = random_labels(rng, task, n, 3)
-    rows, subsets = (row_values(columns, y, y_valid, task=task, n_neighbors=4), all_subsets(m))
+    rows, subsets = Neighbours(columns, y, y_valid, task=task, n_neighbors=4), all_subsets(m)
     assert m < 11 or len(subsets) > rows.block_size
-    factors = rng.normal(size=(2, m))
-
-    def weights_of(some):
-        return np.cos(factors @ some.T) / 2**m
-
-    for valid in (None, np.array([2, 0])):
-        every = rows.contract_all(weights_of, 2, valid=valid)
-        listed = rows.contract(subsets, weights_of(subsets), valid=valid)
-        np.testing.assert_allclose(every, listed, rtol=0, atol=1e-12)
-        values = rows.values(subsets, valid=valid)
-        np.testing.assert_allclose(weights_of(subsets) @ values, listed, rtol=0, atol=1e-12)
+    weights = np.cos(rng.normal(size=(2, m)) @ subsets.T) / 2**m
+    for chunk in (np.arange(3), np.array([2, 0])):
+        found = rows(subsets, weights, chunk)
+        values = rows.values(subsets, chunk)[:, rows.order]
+        np.testing.assert_allclose(weights @ values, found, rtol=0, atol=1e-12)
 
 
 def test_a_table_without_columns_has_one_subset():
     rng = np.random.default_rng(0)
     columns, (y, y_valid) = random_table(rng, 7, 0, 2), random_labels(rng, "regression", 7, 2)
-    rows = row_values(columns, y, y_valid, task="regression", n_neighbors=2)
-    found = rows.contract_all(lambda subsets: np.ones((1, len(subsets))), 1)
+    rows = Neighbours(columns, y, y_valid, task="regression", n_neighbors=2)
+    found = rows.values(np.zeros((1, 0), dtype=bool))
     expected = twin(columns, y, y_valid, np.zeros(0, dtype=bool), task="regression", k=2)
     np.testing.assert_allclose(found[0], expected, atol=1e-12)
 
@@ -299,16 +293,13 @@ def test_threads_never_change_a_bit(task, n):
     rng = np.random.default_rng(2)
     columns = random_table(rng, n, 5, 50, levels=50)
     y, y_valid = random_labels(rng, task, n, 50)
-    subsets, weights = rng.random((37, 5)) < 0.5, rng.random((3, 32))
+    subsets, weights = rng.random((37, 5)) < 0.5, rng.random((3, 37))
+    rows = Neighbours(columns, y, y_valid, task=task, n_neighbors=4)
     one, *others = (
-        row_values(columns, y, y_valid, task=task, n_neighbors=4, n_jobs=jobs) for jobs in (1, 2, 3)
+        rows(subsets, weights, np.arange(50), n_threads=threads) for threads in (1, 2, 3)
     )
     for other in others:
-        np.testing.assert_array_equal(one.values(subsets), other.values(subsets))
-        every = (
-            rows.contract_all(lambda some: weights[:, : len(some)], 3) for rows in (one, other)
-        )
-        np.testing.assert_array_equal(*every)
+        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -325,15 +316,15 @@ def test_validation_rows_count_as_they_weigh(task, n):
     )
     again = np.repeat(np.arange(4), copies)
     repeated = replace(columns, valid=columns.valid[:, again])
-    weighted = row_values(columns, y, y_valid, valid_weights=0.5 * copies, **options)
+    weighted = Neighbours(columns, y, y_valid, valid_weights=0.5 * copies, **options)
     values = weighted.values(subsets)
     np.testing.assert_allclose(
         values, values_of(repeated, y, y_valid[again], subsets, **options), atol=1e-12
     )
-    parts = [weighted.values(subsets, valid=np.array(part)) for part in ([0, 1, 2], [3])]
+    parts = [weighted.values(subsets, np.array(part)) for part in ([0, 1, 2], [3])]
     np.testing.assert_allclose((3 * parts[0] + parts[1]) / 4, values, atol=1e-12)
     plain, alike = (
-        row_values(columns, y, y_valid, valid_weights=w, **options) for w in (None, np.full(4, 8.0))
+        Neighbours(columns, y, y_valid, valid_weights=w, **options) for w in (None, np.full(4, 8.0))
     )
     np.testing.assert_array_equal(plain.values(subsets), alike.values(subsets))
 
@@ -349,21 +340,3 @@ def test_values_without_the_label_of_any_row(task):
     found = values_of(columns, y, y_valid, subsets, task=task, n_neighbors=3)
     expected = twins_of(columns, y, y_valid, subsets, task=task, k=3, groups_of=binned_groups)
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
-
-
-def test_wrong_arguments_are_named():
-    rng = np.random.default_rng(4)
-    columns = random_table(rng, 5, 3, 2)
-    y, y_valid = random_labels(rng, "classification", 5, 2)
-    good = {"task": "classification", "n_neighbors": 2}
-    with pytest.raises(ValueError, match="task='rank'"):
-        row_values(columns, y, y_valid, task="rank", n_neighbors=2)
-    with pytest.raises(ValueError, match="5 training and 2 validation"):
-        row_values(columns, y[:4], y_valid, **good)
-    with pytest.raises(ValueError, match="at least one neighbour"):
-        row_values(columns, y, y_valid, task="classification", n_neighbors=0)
-    for weights in ([1.0], [1.0, -1.0], [0.0, 0.0], [1.0, np.nan]):
-        with pytest.raises(ValueError, match=r"valid_weights of shape .* must be 2 finite numbers"):
-            row_values(columns, y, y_valid, valid_weights=np.array(weights), **good)
-    with pytest.raises(ValueError, match="do not have 3 columns"):
-        row_values(columns, y, y_valid, **good).values(np.ones((2, 4), dtype=bool))

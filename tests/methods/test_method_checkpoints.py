@@ -4,17 +4,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from shapley2d._estimation.exact import DesignBlocks, _Sums
 from sklearn.ensemble import ExtraTreesClassifier
 
 from shapley2d import KNN, Exact, Forest, MonteCarlo, value_cells, value_game
 from shapley2d._estimation import checkpoint
 from shapley2d._estimation.checkpoint import Saved
-from shapley2d._estimation.exact import DesignBlocks, _Sums
-from shapley2d._forest.fixed import DeepDraws, TreePieces
-from shapley2d._forest.grow import TreeDraws
+from shapley2d._forest.draws import GivenTrees, GrownTrees
 from shapley2d._models.function import FunctionGame
 from shapley2d.cli import main
-from shapley2d.exceptions import InputError
+from shapley2d.exceptions import InputError, UtilityError
 from tests.comparing import CrashError, same_bits
 
 random = np.random.default_rng(3)
@@ -66,7 +65,7 @@ def slow(kind):
 def crash_after(monkeypatch, calls):
     """Let some pieces be done, and count how many are."""
     done = []
-    for kind in (DesignBlocks, TreePieces, TreeDraws):
+    for kind in (DesignBlocks, GivenTrees, GrownTrees):
 
         def limited(self, number, real=kind.__call__):
             if len(done) >= calls:
@@ -84,12 +83,11 @@ def test_a_run_that_crashed_goes_on_to_the_same_bits(kind, small_pieces, monkeyp
     plain = value()
     with monkeypatch.context() as patch:
         done = crash_after(patch, 3)
-        with pytest.raises(CrashError):
+        with pytest.raises((CrashError, UtilityError), match=r"CrashError|^$"):
             value(checkpoint=path)
     assert len(done) == 3
     resumed = value(checkpoint=path)
-    # three trees are one draw and a half where each of two folds has its own
-    assert resumed.info["resumed_at"] == (1 if kind == "forest crossed" else 3)
+    assert resumed.info["resumed_at"] == 3
     assert same_bits(resumed, plain)
     crash_after(monkeypatch, 0)
     assert same_bits(value(checkpoint=path), plain)  # nothing is done again
@@ -211,22 +209,22 @@ def test_the_command_names_the_state_that_control_c_leaves(
 
 
 def test_rounds_of_deep_leaves_go_on_to_the_same_bits(small_pieces, monkeypatch, tmp_path):
-    monkeypatch.setattr("shapley2d._forest.game.most_columns", lambda _: 1)
+    monkeypatch.setattr("shapley2d._forest.leaves.most_columns", lambda _: 1)
     method, path = GIVEN.but(tolerance=0, max_rounds=12), tmp_path / "run.npz"
     value = cells(*VALID, method=method)
-    plain, real = value(), DeepDraws.values
+    plain, real = value(), GivenTrees.__call__
 
-    def limited(self, exact, number):
-        if number == 5:
+    def limited(self, number):
+        if number == self.sure + 5:
             raise CrashError
-        return real(self, exact, number)
+        return real(self, number)
 
     with monkeypatch.context() as patch:
-        patch.setattr(DeepDraws, "values", limited)
-        with pytest.raises(CrashError):
+        patch.setattr(GivenTrees, "__call__", limited)
+        with pytest.raises((CrashError, UtilityError), match=r"CrashError|^$"):
             value(checkpoint=path)
     resumed = value(checkpoint=path)
-    assert resumed.info["resumed_at"] == 5
+    assert resumed.info["resumed_at"] == 10  # after 5 batches of trees
     assert same_bits(resumed, plain)
     with ThreadPoolExecutor(2) as pool:
         assert same_bits(value(cluster=pool), plain)

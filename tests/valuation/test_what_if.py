@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from shapley2d import Forest, Valuation, value_cells
-from shapley2d._forest.grow import GROVE
+from shapley2d._forest.draws import GROVE
 from shapley2d.exceptions import InputError
 
 from boosted_tables import read
@@ -267,7 +267,7 @@ def test_a_grown_forest_keeps_its_trees_and_its_encoding(regression, tmp_path):
     edits = {(4, 0): 7.5, (11, 2): 0.0}
     after = v.what_if(named_cells(edits))
     models = []
-    for held, (rows, _) in zip(v._held._trees(), splits, strict=True):
+    for held, (rows, _) in zip(v._held.trees, splits, strict=True):
         assert len(held.model.trees) == 8
         models.append(mean_forest(held.model.trees, X[rows], codes[rows], regression=regression))
     held = Held(models, splits, X, codes, changed(X, edits), codes)
@@ -280,7 +280,7 @@ def test_a_grown_forest_keeps_its_trees_and_its_encoding(regression, tmp_path):
         held.check(v, after)
     # a checkpoint keeps what trees are worth, not the trees, which are grown again
     other = value_cells(X, y, **options)
-    assert other.info["resumed_at"] == v.info["n_trees"] / GROVE
+    assert other.info["resumed_at"] == 2 * v.info["n_trees"] / GROVE  # groves of two folds
     np.testing.assert_array_equal(other.what_if(named_cells(edits)).values, after.values)
 
 
@@ -293,7 +293,7 @@ def test_deep_leaves_take_the_same_orders(monkeypatch):
     edits = {(5, "x0"): -X[5, 0], (8, "x3"): 2.0}
     exact = value_cells(X[:120], y[:120], X[120:], y[120:], **options)
     exact_after = exact.what_if(edits)
-    monkeypatch.setattr("shapley2d._forest.game.most_columns", lambda _: 2)
+    monkeypatch.setattr("shapley2d._forest.leaves.most_columns", lambda _: 2)
     v = value_cells(X[:120], y[:120], X[120:], y[120:], **options)
     assert v.info["exact_share"] < 1
     after = v.what_if(edits)

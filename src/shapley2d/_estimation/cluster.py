@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from shapley2d._estimation.workers import draw_parcel, pack
+from shapley2d._estimation.parcels import draw_parcel, pack
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from shapley2d._base.progress import IN_TIME
 from shapley2d._base.words import counted
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._base.arrays import Bools, Floats, Ints
+
+
+LEAST_DRAWS = 8
+"""Draws before there is an answer: errors by fewer mean little."""
 
 
 class Stratum(NamedTuple):
@@ -69,6 +74,7 @@ class Draws(ABC):
     ``first``: after how many the errors are looked at, at first.
     ``least``: after how many there is an answer.
     ``a_pass``: draws that use all there is once; ``whole_passes``: a run ends with a multiple.
+    ``sure``: draws at the beginning that have no error, before those that are sampled.
     ``exact``: whether the list ends, its sum is the answer, and nothing is sampled.
     ``compiled``: whether threads can share the work, as the lock of Python is not held.
     ``at_once``: draws that may be computed at the same time; None for as many as there are workers.
@@ -81,6 +87,8 @@ class Draws(ABC):
         order are worth to every player, where that is known, weighted as a step is.
     ``unit``: what a draw is, in words.
     ``limit``: the option that ``count`` comes from, for messages.
+    ``in_time``: what a time limit would give a run that takes long, in words; empty for nothing.
+    ``notes_kept``: the notes of draws, and how many numbers a line of each has.
     ``known``: facts for the record of a run.
     ``level``: how much work a draw is, where the method can choose.
     """
@@ -91,6 +99,7 @@ class Draws(ABC):
     first: int = 1
     a_pass: int = 1
     whole_passes: bool = False
+    sure: int = 0
     exact: bool = False
     compiled: bool = False
     at_once: int | None = None
@@ -102,6 +111,8 @@ class Draws(ABC):
     unit: str = "draw"
     limit: str = ""
     level: int = 0
+    in_time: str = IN_TIME
+    notes_kept: Mapping[str, int] = MappingProxyType({})
     known: Mapping[str, Any] = MappingProxyType({})
 
     @cached_property
@@ -116,7 +127,7 @@ class Draws(ABC):
     @property
     def least(self) -> int:
         """Draws after which there is an answer."""
-        return self.count if self.exact else min(self.first, self.count)
+        return self.count if self.exact else min(LEAST_DRAWS, self.first, self.count)
 
     def better(self, count: int, ratio: float, tolerance: float) -> tuple[int, float]:  # noqa: ARG002
         """The level from which starting again costs less than going on, and its cost in draws."""
@@ -148,13 +159,18 @@ class OneDraw(Draws):
 
     exact = True
 
-    def __init__(self, values: Floats, labels: Floats | None = None, **facts: Any) -> None:
+    def __init__(
+        self,
+        values: Floats,
+        labels: Floats | None = None,
+        facts: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
         self.shape, self.strata = values.shape, [Stratum(size=1.0)]
         alone = np.zeros(len(values)) if labels is None else labels
-        self._draw, self._facts = Draw(np.column_stack([values, alone])), facts
+        self._draw, self.known = Draw(np.column_stack([values, alone])), facts
 
     def __call__(self, number: int) -> Draw:  # noqa: ARG002
         return self._draw
 
     def facts(self, count: int) -> dict[str, Any]:  # noqa: ARG002
-        return self._facts
+        return {}

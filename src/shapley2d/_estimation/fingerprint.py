@@ -1,6 +1,6 @@
 """What determines a run, in a form that a file can hold and that can be compared.
 
-Data are hashed, settings go by their names, games by their sizes and a few utilities.
+Data are hashed, settings go by their names.
 """
 
 from __future__ import annotations
@@ -9,56 +9,20 @@ import functools
 import hashlib
 import inspect
 import re
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.json_record import fits_float
-from shapley2d._base.words import counted
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
-    from shapley2d._theory.game import Game
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 _MAX_SHOWN = 80  # characters of a value in a message
-_SAME_UTILITY = 1e-6  # another processor may round differently; another game differs by more
-_PROBES = "utilities"
-_N_PROBES = 16  # random parts of the table, of all games together
 _METHOD = "method"
-
-
-def fingerprint_games(games: Sequence[Game]) -> dict[str, Any]:
-    """Sizes of games and some utilities: of the whole table, and of random parts of any size.
-
-    Hashes cover data and code; a game may depend on more. One that is not the same twice is
-    refused.
-    """
-    probes: list[list[float]] = []
-    for game in games[:_N_PROBES]:
-        random, whole = np.random.default_rng(0), (game.n_rows, game.n_columns)
-        for k in range(1 + max(_N_PROBES // len(games), 1)):
-            sizes = [int(random.integers(1, size + 1)) for size in whole] if k else [*whole]
-            masks = [
-                random.permutation(n)[None] < size for n, size in zip(whole, sizes, strict=True)
-            ]
-            found = [game.utilities(*masks).item() for _ in range(2 if k < 2 else 1)]
-            if not _same_utility(found[0], found[-1]):
-                raise InputError(
-                    f"the utility of {_counts(*sizes)} is {found[0]:.6g} and then {found[1]:.6g}, "
-                    "so the game is not the same twice and no run of it can go on from a "
-                    "checkpoint: fix its random state, or leave the checkpoint out"
-                )
-            probes.append([*sizes, found[0]])
-    return {"shape": [[game.n_rows, game.n_columns] for game in games], _PROBES: probes}
-
-
-def _counts(rows: float, columns: float) -> str:
-    return f"{counted(int(rows), 'row')} and {counted(int(columns), 'column')}"
 
 
 def describe(value: Any, option: str = "model") -> Any:
@@ -128,26 +92,9 @@ def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
     found = []
     for name in dict.fromkeys([*here, *there]):
         one, other = there.get(name), here.get(name)
-        if name != _PROBES and one != other:
+        if one != other:
             found.append(f"{_short(name)} {_apart(one, other)}")
-    return found or list(_other_utility(there.get(_PROBES, []), here.get(_PROBES, [])))
-
-
-def _same_utility(one: float, other: float, scale: float = 0.0) -> bool:
-    """Whether two utilities are equal but for rounding, beside utilities of some scale."""
-    return abs(one - other) <= _SAME_UTILITY * max(abs(one), abs(other), scale)
-
-
-def _other_utility(there: Any, here: list[list[float]]) -> Iterator[str]:
-    """The first utility that differs, in words; the file may hold anything."""
-    scale = max((abs(utility) for *_, utility in here), default=0.0)
-    lines = there if isinstance(there, list) else []
-    for (rows, columns, utility), line in zip_longest(here, lines[: len(here)]):
-        sound = isinstance(line, list) and len(line) == 3 and all(map(fits_float, line))
-        if not sound or not _same_utility(line[2], utility, scale):
-            words = _apart(line[2] if sound else None, utility)
-            yield f"the utility of {_counts(rows, columns)} {words}"
-            return
+    return found
 
 
 def _apart(there: Any, here: Any) -> str:

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from shapley2d._base.json_record import history_pairs, whole_number
-from shapley2d._base.progress import IN_TIME, Pace, reporting
+from shapley2d._base.progress import Pace, reporting
 from shapley2d._base.words import counted
+from shapley2d._estimation.parcels import single_threaded
 from shapley2d._estimation.total import Total
-from shapley2d._estimation.workers import in_order, single_threaded
+from shapley2d._estimation.workers import in_order
 from shapley2d.exceptions import InputError, OutOfTimeError, UtilityError
 
 if TYPE_CHECKING:
@@ -76,15 +77,14 @@ def run_draws(
             total = Total(draws.at(level) if level else draws, lines)
             rounds = _Rounds(total.draws, tolerance)
             rounds.restore(saved.facts, saved.count)
-            total.restore(saved.count, saved.arrays)
+            total.restore(saved)
 
         checkpoint.load(go_on, total.n_bytes + _NOTE_BYTES)
     resumed = total.count
     while True:
         ran = _Run(total, rounds, title, limit, checkpoint)
         results = in_order(total.draws, total.count, n_jobs=n_jobs, cluster=cluster, limit=limit)
-        in_time = "" if draws.exact else IN_TIME
-        with reporting(progress, title, in_time) as report, single_threaded():
+        with reporting(progress, title, draws.in_time) as report, single_threaded():
             stop = ran.add(results, report)
         if stop or not rounds.level:
             break
@@ -177,7 +177,7 @@ class _Rounds:
         # errors shrink with the root of the number of draws; where none differs, with the number
         power = 1 if total.same else 2
         share = min(ratio / self.wanted, 1e100) if self.wanted else math.inf
-        needed = float(count) if enough else count * share**power
+        needed = float(count) if enough else draws.sure + (count - draws.sure) * share**power
         self.cost = cost
         if draws.whole_passes:  # in the first pass errors are those of rows that are to come
             passes = 1 if count < draws.a_pass else math.ceil(min(needed, 2**62) / draws.a_pass)
@@ -202,7 +202,7 @@ class _Rounds:
             self.history.append((count, ratio))
         if self.level or self.needed <= count or count >= draws.count:
             return False
-        end = max(math.ceil(min(self.needed, 2 * count)), count + 1)
+        end = max(math.ceil(min(self.needed, 2 * count - draws.sure)), count + 1)
         if draws.whole_passes:
             end = -(-end // draws.a_pass) * draws.a_pass
         self.end = min(end, draws.count)

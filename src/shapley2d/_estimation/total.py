@@ -26,11 +26,12 @@ from shapley2d._base.precision import LEVEL, convergence_ratio, interval_factor,
 from shapley2d._estimation.estimate import Estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
     from shapley2d._base.arrays import Floats
+    from shapley2d._estimation.checkpoint import Saved
     from shapley2d._estimation.draws import Draw, Draws, Stratum
 
 _PARTS = ("cells", "rows", "columns", "total")
@@ -76,11 +77,10 @@ class _Moments:
 
     def __init__(self, shape: tuple[int, ...], order: Any, *, joint: bool, squared: bool) -> None:
         self.joint = joint
-        squares = ((*shape, *shape) if joint else shape) if squared else (0,) * len(shape)
+        squares = (2 * shape if joint else shape) if squared else (0,)
         self.total = np.zeros(shape, order=order)
-        self.between, self.within = np.zeros((2, *squares)) if joint else (
-            np.zeros(squares, order=order), np.zeros(squares, order=order),
-        )  # fmt: skip
+        self.between: Floats = np.zeros(squares, order=order)
+        self.within: Floats = np.zeros(squares, order=order)
 
     def add(self, value: Floats, errors: Floats | None, weight: float, before: float) -> float:
         """Add a draw; returns what it adds to the squares of how draws differ."""
@@ -147,7 +147,12 @@ class Total:
             self._common[k] += draw.weight * np.moveaxis(values[..., 1:], -1, 0)
             values = values[..., 0]
         read = self.lines.read
-        errors = {} if draw.errors is None else read(draw.errors, stratum.rows)
+        errors = {}
+        if draw.errors is not None:
+            lines = draw.errors
+            if self.draws.by_column:  # of another machine they come row by row, which changes bits
+                lines = np.ascontiguousarray(lines.swapaxes(1, 2)).swapaxes(1, 2)
+            errors = read(lines, stratum.rows)
         for name, value in read(values, stratum.rows).items():
             added = self._parts[k][name].add(value, errors.get(name), draw.weight, seen[0])
             if name == "cells" and draw.order is None:
@@ -400,8 +405,8 @@ class Total:
         return np.asarray(found + lines.T @ lines)
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """All numbers by name, for a checkpoint; arrays of at most two dimensions."""
-        found = {name: array.reshape(len(array), -1) for name, array in self._arrays()}
+        """All numbers by name, for a checkpoint."""
+        found = {name: _flat(array) for name, array in self._arrays()}
         return found | {f"note {name}": self.notes_of(name) for name in self.notes}
 
     @property
@@ -420,26 +425,29 @@ class Total:
                 for field in ("total",) if self.draws.exact else ("total", "between", "within"):
                     yield f"{k} {name} {field}", getattr(one, field)
 
-    def restore(self, count: int, state: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from such a state; a ValueError says why it is not sound."""
+    def restore(self, saved: Saved) -> None:
+        """Go on from a checkpoint; a ValueError says why it is not sound."""
+        arrays, widths = saved.arrays, self.draws.notes_kept
+        shapes = {name: _flat(array).shape for name, array in self._arrays()}
+        lengths = {len(arrays[f"note {name}"]) for name in widths if f"note {name}" in arrays}
+        for name, width in widths.items():
+            shapes[f"note {name}"] = (max(lengths, default=0), width)
+        saved.check_arrays(shapes)
         for name, own in self._arrays():
-            saved = state.get(name)
-            if saved is None or saved.size != own.size or saved.dtype != np.float64:
-                raise ValueError(f"its {name} does not fit")
-            if not np.isfinite(saved).all():
-                raise ValueError(f"its {name} has entries that are not numbers")
-            if name.endswith(("between", "within", "seen")) and (saved.diagonal() if (
-                "sums" in name) else saved).min(initial=0.0) < 0:  # fmt: skip
+            array = arrays[name]
+            squares = array.diagonal() if "sums" in name and array.ndim == 2 else array
+            if name.endswith(("between", "within", "seen")) and (squares < 0).any():
                 raise ValueError(f"its {name} has entries below 0")
-            own[...] = saved.reshape(own.shape)
-        if int(self._seen[:, 1].sum()) != count:
+            own[...] = array.reshape(own.shape)
+        if int(self._seen[:, 1].sum()) != saved.count:
             raise ValueError("its counts do not fit each other")
-        self.count = count
-        self.notes = {
-            name.removeprefix("note "): [array]
-            for name, array in state.items()
-            if name.startswith("note ")
-        }
+        self.count = saved.count
+        self.notes = {name: [arrays[f"note {name}"]] for name in widths}
+
+
+def _flat(array: NDArray[Any]) -> NDArray[Any]:
+    """An array of at most two dimensions, as files hold them."""
+    return array if array.ndim <= 2 else array.reshape(len(array), -1)
 
 
 def _mean_of_places(usual: Floats) -> Floats:

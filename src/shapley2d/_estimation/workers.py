@@ -12,21 +12,19 @@ import pickle
 import sys
 import threading
 import time
-import uuid
-from collections import OrderedDict, deque
+from collections import deque
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 from joblib import effective_n_jobs
 from joblib.externals.loky import ProcessPoolExecutor
 from joblib.parallel import get_active_backend
-from threadpoolctl import ThreadpoolController
 
 from shapley2d._base.in_threads import count_threads, result_in_time
+from shapley2d._estimation.parcels import libraries
 from shapley2d.exceptions import UtilityError
 
 if TYPE_CHECKING:
@@ -149,7 +147,7 @@ _here: list[Any] = []  # the draws of a worker process, and what limits its thre
 def _begin(parent: int, body: bytes) -> None:
     """Start a worker process."""
     threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
-    _here[:] = [pickle.loads(body), _libraries(0).limit(limits=1)]  # noqa: S301  (our own)
+    _here[:] = [pickle.loads(body), libraries(0).limit(limits=1)]  # noqa: S301  (our own)
 
 
 def _draw_here(number: int) -> Draw:
@@ -162,27 +160,6 @@ def _leave_with(parent: int) -> None:
     while os.getppid() == parent or multiprocessing.parent_process() is None:
         time.sleep(1.0)
     os._exit(1)
-
-
-_kept: OrderedDict[bytes, Draws] = OrderedDict()
-_lock = threading.Lock()
-
-
-def pack(draws: Draws) -> tuple[bytes, bytes]:
-    """Draws for :func:`draw_parcel`, with the name by which a worker keeps them."""
-    return uuid.uuid4().bytes, cloudpickle.dumps(draws, protocol=5)
-
-
-def draw_parcel(number: int, token: bytes, body: bytes) -> Draw:
-    """A draw of a parcel, which a worker of a cluster unpacks only once."""
-    with _lock:
-        if token not in _kept:
-            while len(_kept) >= 2:  # those of two runs, for calls that take turns
-                _kept.popitem(last=False)
-            _kept[token] = pickle.loads(body)  # noqa: S301  (packed by our own main process)
-        draws = _kept[token]
-    with single_threaded():
-        return draws(number)
 
 
 def _n_processes(n_jobs: int | None) -> int:
@@ -208,33 +185,3 @@ def lost_worker_errors() -> tuple[type[Exception], ...]:
     from distributed.comm.core import CommClosedError
 
     return (BrokenProcessPool, CancelledError, FutureCancelledError, KilledWorker, CommClosedError)
-
-
-class _Limit:
-    users = 0
-    limit: Any = None
-
-
-@lru_cache(maxsize=1)
-def _libraries(n_modules: int) -> ThreadpoolController:  # noqa: ARG001
-    """The libraries with threads of their own, found again after imports: it takes 7 ms."""
-    return ThreadpoolController()
-
-
-@contextmanager
-def single_threaded() -> Iterator[None]:
-    """Limit BLAS and OpenMP to one thread: equal sums everywhere, and no idle threads.
-
-    The limit holds for the whole process; of several threads that set it, the last one lifts it.
-    """
-    with _lock:
-        if not _Limit.users:
-            _Limit.limit = _libraries(len(sys.modules)).limit(limits=1)
-        _Limit.users += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _Limit.users -= 1
-            if not _Limit.users:
-                _Limit.limit.restore_original_limits()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,11 +16,19 @@ from shapley2d._forest.read_lightgbm import LightGBM
 from shapley2d._forest.read_sklearn import ScikitLearn
 from shapley2d._forest.read_xgboost import XGBoost
 from shapley2d._forest.trees import Features
-from shapley2d._models.fitting import error_line, last_step
+from shapley2d._models.by_name import is_built_in, resolve_model
+from shapley2d._models.fitting import (
+    check_task,
+    cloned,
+    error_line,
+    last_step,
+    model_name,
+    prepared_model,
+)
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.encoding import as_float32, encode_tables
 from shapley2d._tables.table import Column, Table
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError, Setting, UtilityError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +36,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._forest.library import Library, Reading
-    from shapley2d._tables.problem import Split
+    from shapley2d._methods.run import Run
+    from shapley2d._tables.problem import Problem, Split
 
     Floats = NDArray[np.float64]
 
@@ -81,6 +90,52 @@ def is_fitted(model: Any) -> bool:
     return fitted
 
 
+def read_model(model: Any, problem: Problem, run: Run) -> tuple[list[Ensemble], Any]:
+    """The trees of a model for every split, and the model, fitted on each split if it is unfitted.
+
+    The seed of the run is that of an unfitted model without one.
+    """
+    task = problem.target.task
+    if isinstance(model, str):
+        if is_built_in(model):
+            raise InputError(
+                Setting("model", model),
+                " is not a tree ensemble of scikit-learn: use ",
+                Setting("model", "forest"),
+                " or ",
+                Setting("model", "hist_gradient_boosting"),
+            )
+        model = resolve_model(model, task)
+    if is_fitted(model):
+        if hasattr(model, "fit"):  # a booster does not tell
+            check_task(model, task)
+        return [read_fitted(model, split) for split in problem.splits], model
+    model = prepared_model(model, task, run.seed % 2**32)
+    last = last_step(model)
+    last.set_params(**library_of(model).quiet(last))
+    return [_fit(model, split) for split in problem.splits], model
+
+
+def _fit(model: Any, split: Split) -> Ensemble:
+    library, y, classes = library_of(model), split.y.y, None
+    # others name, encode or fill columns of the user's table
+    encoded = not isinstance(model, Pipeline) and not library.takes_table(model, split.train)
+    matrix, features = encoded_matrices(split) if encoded else (split.train.native, None)
+    if library.counts_classes and split.y.task == "classification":
+        used, y = np.unique(split.y.codes, return_inverse=True)
+        classes = split.y.classes[used]
+    try:
+        fitted = cloned(model).fit(matrix, y)
+    except Exception as error:
+        words = f"{model_name(model)} failed on {split.rows.size:,} rows: {error_line(error)}"
+        raise UtilityError(words) from error
+    if features is None:
+        ensemble = read_fitted(fitted, split, fitted_here=True)
+    else:
+        ensemble = read_encoded(fitted, split, features)
+    return ensemble if classes is None else replace(ensemble, classes=classes)
+
+
 def encoded_matrices(split: Split) -> tuple[NDArray[np.float32], Features]:
     """The encoded training matrix that trees are grown on here, and the features of both tables.
 
@@ -111,7 +166,7 @@ def read_encoded(model: Any, split: Split, encoded: Features) -> Ensemble:
         return reading.raw(matrix(table))
 
     tables = (_matrix_table(encoded.train.T), _matrix_table(encoded.valid.T))
-    owners = encoded.owners[reading.columns]
+    owners = reading.owners(encoded.owners)
     features = Features(reading.see(tables[0]), reading.see(tables[1]), owners)
     return Ensemble(reading, features, see, raw, _classes(reading), fitted_here=True)
 
@@ -139,7 +194,7 @@ def read_fitted(model: Any, split: Split, *, fitted_here: bool = False) -> Ensem
                 about(model), f" cannot predict the validation rows: {error_line(error)}"
             ) from error
 
-    features = Features(see(split.train), see(split.valid), owners[reading.columns])
+    features = Features(see(split.train), see(split.valid), reading.owners(owners))
     return Ensemble(reading, features, see, raw, _classes(reading), fitted_here)
 
 

@@ -19,8 +19,7 @@ from shapley2d._base.in_threads import count_threads, map_in_threads
 from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import figure
 from shapley2d._forest.ensemble import is_fitted, read_fitted
-from shapley2d._forest.game import LeafGame
-from shapley2d._forest.losses import LogLoss, RightProbability, SquaredError
+from shapley2d._forest.leaves import LeafGame
 from shapley2d._forest.own_score import hold_models
 from shapley2d._models.fitting import check_task
 from shapley2d._tables.convert import as_table
@@ -34,12 +33,8 @@ from shapley2d.exceptions import InputError, Place, Setting
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
-    from shapley2d._forest.game import Leaves
-    from shapley2d._theory.semivalues import Semivalue
-
-    Floats = NDArray[np.float64]
+    from shapley2d._base.arrays import Floats, Ints
+    from shapley2d._forest.leaves import Leaves
 
 _ORDERS = 64  # random orders of the columns in leaves with too many of them
 
@@ -93,9 +88,8 @@ class Explanation:
         n : int
         down : bool
         """
-        check_whole(n, "n", 0)
         sums = self.row_values
-        order = np.argsort(sums if down else -sums, kind="stable")[:n]
+        order = self._first(sums, n, down=down)
         names = {"row": [self.row_names[i] for i in order], "adds": sums[order]}
         names["label"] = [self._texts(i, len(self.column_names) - 1) for i in order.tolist()]
         return make_frame(names, self._kind)
@@ -108,34 +102,35 @@ class Explanation:
         n : int
         down : bool
         """
-        check_whole(n, "n", 0)
-        flat = self.values.ravel()
-        order = np.argsort(flat if down else -flat, kind="stable")[:n]
-        rows, columns = np.unravel_index(order, self.values.shape)
-        pairs = list(zip(rows.tolist(), columns.tolist(), strict=True))
+        order = self._first(self.values.ravel(), n, down=down)
+        pairs = [divmod(cell, len(self.column_names)) for cell in order.tolist()]
         return make_frame(
             {
                 "row": [self.row_names[i] for i, _ in pairs],
                 "column": [self.column_names[j] for _, j in pairs],
                 "content": [self._texts(i, j) for i, j in pairs],
-                "adds": flat[order],
+                "adds": self.values.ravel()[order],
             },
             self._kind,
         )
 
+    def _first(self, sums: Floats, n: int, *, down: bool) -> Ints:
+        """The places of the ``n`` largest, or smallest, numbers."""
+        check_whole(n, "n", 0)
+        return np.argsort(sums if down else -sums, kind="stable")[:n]
+
     def __repr__(self) -> str:
-        sums, columns = self.row_values, self.column_values
-        up, down = np.argsort(-sums, kind="stable")[:3], np.argsort(sums, kind="stable")[:3]
-        first = np.argsort(-np.abs(columns), kind="stable")[:5]
+        def words(names: list[Any], sums: Floats, places: Ints, form: str) -> str:
+            return ", ".join(form.format(names[i], figure(sums[i], signed=True)) for i in places)
 
-        def words(rows: NDArray[np.intp]) -> str:
-            return ", ".join(f"{self.row_names[i]} ({figure(sums[i], signed=True)})" for i in rows)
-
-        named = [f"{self.column_names[j]} {figure(columns[j], signed=True)}" for j in first]
+        rows, columns = self.row_values, self.column_values
+        large = self._first(np.abs(columns), 5, down=False)
+        up, down = (self._first(rows, 3, down=one) for one in (False, True))
         return (
             f"Prediction {figure(self.prediction, 4)} ({self.unit}), {figure(self.baseline, 4)} "
-            f"without any rows\n  columns    {', '.join(named)}\n  rows up    {words(up)}\n"
-            f"  rows down  {words(down)}"
+            f"without any rows\n  columns    {words(self.column_names, columns, large, '{} {}')}\n"
+            f"  rows up    {words(self.row_names, rows, up, '{} ({})')}\n"
+            f"  rows down  {words(self.row_names, rows, down, '{} ({})')}"
         )
 
 
@@ -186,22 +181,25 @@ class PredictionExplainer:
             task = {"classifier": "classification", "regressor": "regression"}.get(
                 str(get_tags(model).estimator_type), task
             )
-        table = as_table(X)
         with without_warnings():  # the first row stands for those that will be asked for
-            first = native_rows(table.native, np.arange(1))
+            first = native_rows(as_table(X).native, np.arange(1))
             labels = np.asarray(y)[:1] if not hasattr(y, "iloc") else y.iloc[:1]
             problem = make_problem(X, y, first, labels, task=task, kinds=kinds)
         if hasattr(model, "fit"):
             check_task(model, problem.target.task)
-        (split,) = problem.splits
-        ensemble = read_fitted(model, split)
-        self._n_threads = count_threads(n_jobs)
-        (self._held,) = hold_models(model, [ensemble], problem, self._n_threads)
+        ensemble = read_fitted(model, problem.splits[0])
+        (self._held,) = hold_models(model, [ensemble], problem)
         self._see, self._table, self._target = ensemble.see, problem.table, problem.target
-        plain: tuple[Semivalue, Semivalue] = ("shapley", "shapley")
-        self._game = LeafGame(ensemble.features, plain, problem.table.n_columns, labelled=True)
-        self._kind = frame_kind(X)
-        self._leaves: list[Leaves] | None = None
+        self._game = LeafGame(
+            ensemble.features.owners,
+            problem.table.n_rows,
+            ("shapley", "shapley"),
+            problem.table.n_columns,
+            labelled=True,
+        )
+        self._kind, self._n_threads = frame_kind(X), count_threads(n_jobs)
+        # what the trees were fitted on is kept for the next question
+        self._games = list(self._held.games())
 
     def explain(self, row: Any, label: Any = None) -> Explanation:
         """What every training cell adds to the prediction of a row.
@@ -219,58 +217,46 @@ class PredictionExplainer:
         Explanation
         """
         held = self._held
-        features = self._see(self._read(row))
-        places = [held.model.find(features, t) for t in range(len(held.model.trees))]
+        places = held.model.places(self._see(self._read(row)))
         raw = held.model.predict(places, held.leaves)[0]
         output, sign, unit = self._output(raw, label)
-        if self._leaves is None:  # what the trees were fitted on is kept for the next question
-            self._leaves = [one for p in range(len(held.pieces)) for one in held.fitted_on(p)]
         kind = output if held.model.by_class else 0
         asked = []
-        for leaves in self._leaves:
-            t = leaves.number
+        for leaves in self._games:
+            t, (leaf,) = leaves.number, places[leaves.number]
             if held.model.by_class or held.model.outputs[t] == output:
-                leaf, weights = places[t][0], np.zeros((leaves.tree.n_nodes, held.n_kinds))
+                weights = np.zeros((leaves.tree.n_nodes, held.n_kinds))
                 weights[leaf, kind] = sign * held.scales[t][leaf, kind]
                 asked.append(replace(leaves, weights=weights))
-        values = np.zeros((self._game.n_rows, self._game.n_columns))
-        exact = True
+        values, sampled = self._game.empty(), False
         parts = [asked[k::4] for k in range(4)]  # the same bits for any number of threads
-        for part, without_sampling in map_in_threads(self._values, parts, self._n_threads):
+        for part, some in map_in_threads(self._values, parts, self._n_threads):
             values += part
-            exact &= without_sampling
+            sampled |= some
         baseline = float(held.model.start[output])
-        texts, names = _Texts(self._table, self._target.y), [*self._table.column_names, LABEL]
+        names = [*self._table.column_names, LABEL]
         return Explanation(
-            float(sign * raw[output]), sign * baseline, unit, values, exact,
-            self._table.row_names.tolist(), names, texts, self._kind,
+            float(sign * raw[output]), sign * baseline, unit, values[:, :-1], not sampled,
+            self._table.row_names.tolist(), names, self._text, self._kind,
         )  # fmt: skip
 
     def _values(self, several: list[Leaves]) -> tuple[Floats, bool]:
-        """The values under some trees, and whether nothing was sampled."""
-        values = np.zeros((self._game.n_rows, self._game.n_columns))
-        deep, exact = np.zeros_like(values), True
-        for leaves in several:
-            self._game.add_values(leaves, values)
-            if self._game.deep_part(leaves)[1].any():
-                exact = False
-                for number in range(_ORDERS):
-                    self._game.add_deep_values(leaves, (0, number, 0), deep)
-        return values if exact else values + deep / _ORDERS, exact
+        """The values under some trees, and whether any of them were sampled."""
+        values = self._game.empty()
+        sampled = [self._game.add_all(leaves, (0, _ORDERS, 0), values) for leaves in several]
+        return values, any(sampled)
 
     def _read(self, row: Any) -> Any:
         """A row as a table like that of training."""
         if hasattr(row, "to_dict") and getattr(row, "ndim", 2) == 1:  # a series of pandas
             row = row.to_dict()
+        if isinstance(row, list | tuple | np.ndarray):
+            row = [list(row)] if np.ndim(row[0]) == 0 else row
+            names = self._table.column_names
+            if not isinstance(self._table.native, np.ndarray) and len(row[0]) == len(names):
+                row = dict(zip(names, row[0], strict=True))
         if isinstance(row, dict) and not any(isinstance(one, list) for one in row.values()):
             row = make_frame({name: [entry] for name, entry in row.items()}, self._kind)
-        elif isinstance(row, list | tuple) or getattr(row, "ndim", 2) == 1:
-            row = [list(row)] if not isinstance(row[0], list | tuple) else row
-            if not isinstance(self._table.native, np.ndarray):
-                names = self._table.column_names
-                if len(row[0]) == len(names):
-                    columns = dict(zip(names, ([one] for one in row[0]), strict=True))
-                    row = make_frame(columns, self._kind)
         with without_warnings():
             read = match_columns(as_table(row, "row", like=self._table), self._table, "row")
         if read.n_rows != 1:
@@ -283,11 +269,12 @@ class PredictionExplainer:
         if not classes.size:
             if label is not None:
                 raise InputError(Setting("label"), " is for classification: leave it out")
-            same = isinstance(loss, SquaredError) or not loss.curved
-            return 0, 1.0, "in units of the target" if same else "log of the target"
+            logs = loss.name.endswith("deviance")
+            return 0, 1.0, "log of the target" if logs else "in units of the target"
+        binary = raw.size == 1  # the output is for the second of two classes
         places = self._held.rows.places
         assert places is not None
-        predicted = int(raw[0] > 0) if isinstance(loss, LogLoss) else int(raw.argmax())
+        predicted = int(raw[0] > 0) if binary else int(raw.argmax())
         if label is None:
             known = np.flatnonzero(places[:-1] == predicted)
             name = classes[known[0]] if known.size else predicted
@@ -298,21 +285,15 @@ class PredictionExplainer:
                     Setting("label", label), f" is not a label of the table: {', '.join(texts[:5])}"
                 )
             name, predicted = label, int(places[texts.index(str(label))])
-        if isinstance(loss, LogLoss):
+        if binary:
             return 0, 1.0 if predicted else -1.0, f"log odds of {name!s:.80}"
-        unit = "probability" if isinstance(loss, RightProbability) else "log score"
+        unit = "probability" if loss.by_class else "log score"
         return predicted, 1.0, f"{unit} of {name!s:.80}"
 
-
-class _Texts:
-    """Entries of a table and labels as text, by row and column."""
-
-    def __init__(self, table: Any, y: NDArray[Any]) -> None:
-        self._table, self._y = table, y
-
-    def __call__(self, i: int, j: int) -> str:
+    def _text(self, i: int, j: int) -> str:
+        """An entry of the training table, or a label, as text."""
         if j == self._table.n_columns:
-            return str(self._y[i])
+            return str(self._target.y[i])
         text = self._table.take_rows(np.array([i])).columns[j].text()[0]
         return "" if text is None else str(text)
 

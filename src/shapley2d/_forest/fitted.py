@@ -22,27 +22,20 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.in_threads import map_in_threads
-from shapley2d._forest.game import Leaves, leaves_of
-from shapley2d._forest.losses import RightProbability
+from shapley2d._forest.leaves import Leaves
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats
     from shapley2d._forest.losses import Loss
     from shapley2d._forest.trees import Features, SplitTree
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[Any]
-
-_NO_WEIGHTS = np.zeros((0, 1))
 
 PIECE = 4
 """Boosting rounds, or trees of a forest, whose values are added to the sum as a whole."""
@@ -71,19 +64,13 @@ class Trees:
     @property
     def by_class(self) -> bool:
         """Whether every tree predicts the shares of all classes."""
-        return isinstance(self.loss, RightProbability)
+        return self.loss.by_class
 
-    def find(self, features: Floats, t: int) -> Ints:
-        """The leaf of every row in tree t, in as few bytes as it takes."""
-        found = leaves_of(self.trees[t], features)
-        return found.astype(np.uint16) if self.trees[t].n_nodes <= 2**16 else found
-
-    def find_all(self, features: Floats, n_threads: int) -> list[Ints]:
+    def places(self, features: Floats) -> list[NDArray[Any]]:
         """The leaf of every row in each tree."""
-        numbers = range(len(self.trees))
-        return list(map_in_threads(partial(self.find, features), numbers, n_threads))
+        return [tree.leaves_of(features) for tree in self.trees]
 
-    def predict(self, places: Sequence[Ints], leaves: Sequence[Floats]) -> Floats:
+    def predict(self, places: Sequence[NDArray[Any]], leaves: Sequence[Floats]) -> Floats:
         """Raw predictions of rows that fall into these leaves."""
         raw = np.tile(self.start, (places[0].size, 1))
         for at, leaf, output in zip(places, leaves, self.outputs, strict=True):
@@ -129,8 +116,7 @@ class Unit:
 class FittedTrees:
     """A fitted model on the rows of a split.
 
-    ``known``: ``places`` and ``predicted``, where known.
-    ``leaves``: what every leaf adds to the prediction.
+    ``leaves`` (nodes, kinds): what every leaf of each tree adds to the prediction.
     ``scales, rest``: of every leaf, see the module; of the same shape.
     ``places``: the leaf of every validation row in each tree.
     ``slopes`` (T, outputs): what a unit of the prediction of each validation row adds to the score.
@@ -138,27 +124,28 @@ class FittedTrees:
     ``pieces``: numbered batches of rounds of trees.
     """
 
-    def __init__(
-        self,
-        model: Trees,
-        rows: Rows,
-        unit: Unit,
-        known: tuple[list[Ints], Floats] | None = None,
-        n_threads: int = 1,
-    ) -> None:
-        self.model, self.rows, self.unit, self._n_threads = model, rows, unit, n_threads
-        self.n_rows = rows.y.size
+    def __init__(self, model: Trees, rows: Rows, unit: Unit) -> None:
+        self.model, self.rows, self.unit = model, rows, unit
         self.pieces = _pieces(model.rounds)
-        self._kinds = self._find_kinds()
         self._seen = rows.features.train  # what the trees were fitted on
-        self._before: list[Floats] = []  # raw predictions of the training rows, for every piece
-        self.sums: list[Any] = []  # of residuals in every leaf, by kind
-        self.counts: list[Any] = []  # of rows in every leaf
-        self.leaves: list[Floats] = []
-        self.scales: list[Floats] = []
-        self.rest: list[Floats] = []
-        self._hold()
-        self._validate(known)
+        start = np.broadcast_to(model.start, (rows.y.size, model.start.size))
+        self._before = [start]  # raw predictions of the training rows, for every piece
+        self._whole: list[Floats] = []  # means over all rows, by kind
+        means, steps = [], []
+        for piece in range(len(self.pieces)):
+            for numbers, raw, places in self._rounds(piece, find=True):
+                curvature = model.loss.curvature(rows.y, raw)
+                for leaves, at in zip(self._of_round(numbers, raw), places, strict=True):
+                    sums, count = self._sums(leaves, at)
+                    bends = curvature[:, model.outputs[leaves.number]]
+                    if rows.bags is not None:
+                        bends = bends * rows.bags[leaves.number]
+                    bend = _sum_by(at, bends, leaves.tree.n_nodes)
+                    means.append(_ratio(sums, count[:, None]))
+                    steps.append(_ratio(count, bend + model.penalty)[:, None])
+                    self._whole.append(sums.sum(axis=0) / max(count.sum(), 1.0))
+        self._scale(means, steps)
+        self._validate()
 
     def changed(self, rows: Rows) -> FittedTrees:
         """The model on changed rows: splits, scales, and what others were fitted on are held."""
@@ -167,181 +154,139 @@ class FittedTrees:
         return other
 
     def _change(self, rows: Rows) -> None:
-        self.rows = rows
-        self._kinds = self._find_kinds()
-        self.sums, self.counts = [], []
-        for piece in range(len(self.pieces)):
-            for leaves in self.fitted_on(piece):
-                self._add_sums(self.model.find(rows.features.train, leaves.number), leaves)
-        sums = zip(self.scales, self.sums, self.counts, self.rest, strict=True)
-        self.leaves = [scale * _ratio(one, n[:, None]) + rest for scale, one, n, rest in sums]
+        self.rows, self.leaves = rows, []
+        for leaves in self.games():
+            t, at = leaves.number, leaves.tree.leaves_of(leaves.features)
+            sums, count = self._sums(leaves, at)
+            self.leaves.append(self.scales[t] * _ratio(sums, count[:, None]) + self.rest[t])
         self._validate()
-
-    def _find_kinds(self) -> Ints:
-        if self.model.by_class:
-            return self.rows.y.astype(np.int32)
-        return np.zeros(self.n_rows, dtype=np.int32)
 
     @property
     def n_kinds(self) -> int:
         """Weights of a leaf: one per class in a classifying forest, else one."""
         return self.model.start.size if self.model.by_class else 1
 
-    def _hold(self) -> None:
-        """Find the residuals before every piece, and the scale and the rest of every leaf."""
-        numbers = [t for piece in self.pieces for one in piece for t in one]
-        find = partial(self.model.find, self._seen)
-        places = map_in_threads(find, numbers, self._n_threads)
-        raw = np.broadcast_to(self.model.start, (self.n_rows, self.model.start.size))
-        bends: list[Any] = []
-        for piece in self.pieces:
+    def games(
+        self, piece: int | None = None, masses: Sequence[Floats] | None = None
+    ) -> Iterator[Leaves]:
+        """The game of every tree, or of those of a piece; ``masses`` replace the model's."""
+        masses = self.masses if masses is None else masses
+        for one in range(len(self.pieces)) if piece is None else [piece]:
+            for numbers, raw, _ in self._rounds(one):
+                for leaves in self._of_round(numbers, raw):
+                    t = leaves.number
+                    yield replace(leaves, weights=masses[t] * self.scales[t])
+
+    def _rounds(
+        self, piece: int, *, find: bool = False
+    ) -> Iterator[tuple[list[int], Floats, list[NDArray[Any]]]]:
+        """The trees of every round, and the raw predictions of the training rows before it.
+
+        And the leaf of every row in each tree, where these are needed, or are to be found.
+        """
+        model, raw, rounds = self.model, self._before[piece], self.pieces[piece]
+        for k, numbers in enumerate(rounds):
+            known = k + 1 == len(rounds) and len(self._before) > piece + 1
+            follows = len(model.rounds) > 1 and not known
+            places = [model.trees[t].leaves_of(self._seen) for t in numbers if find or follows]
+            yield numbers, raw, places
+            if follows:
+                raw = raw.copy()
+                for t, at in zip(numbers, places, strict=True):
+                    raw[:, model.outputs[t]] += model.leaves[t][at, 0]
+        if len(self._before) == piece + 1:
             self._before.append(raw)
-            for one in piece:
-                found = [next(places) for _ in one]
-                for leaves, at in zip(self._of_round(raw, one), found, strict=True):
-                    self._add_sums(at, leaves)
-                bends += self._bends(raw, one, found)
-                if len(self.model.rounds) > 1:
-                    raw = self._after(raw, one, found)
-        self._scale(bends)
 
-    def _bends(self, raw: Floats, numbers: list[int], places: list[Ints]) -> list[Any]:
-        """Sums of the curvature over the rows in every leaf of some trees."""
-        if self.model.by_class:  # those of the weights
-            return [self.sums[t].sum(axis=1) for t in numbers]
-        curvature = self.model.loss.curvature(self.rows.y, raw)
-        found = []
-        for t, at in zip(numbers, places, strict=True):
-            bend = curvature[:, self.model.outputs[t]]
-            if self.rows.bags is not None:
-                bend = bend * self.rows.bags[t]
-            found.append(np.bincount(at, bend, self.model.trees[t].n_nodes))
-        return found
-
-    def _of_round(self, raw: Floats, numbers: list[int]) -> Iterator[Leaves]:
+    def _of_round(self, numbers: list[int], raw: Floats) -> Iterator[Leaves]:
         """What the trees of a round were fitted on, after these predictions; without weights.
 
         A class is a kind of row, and its share is predicted.
         """
-        everybody = np.ones(self.n_rows)
+        model, rows = self.model, self.rows
+        everybody, kinds = np.ones(rows.y.size), np.zeros(rows.y.size, dtype=np.int32)
         residuals = everybody[:, None]
-        if not self.model.by_class:
-            residuals = self.model.loss.residuals(self.rows.y, raw)
+        if model.by_class:
+            kinds = rows.y.astype(np.int32)
+        else:
+            residuals = model.loss.residuals(rows.y, raw)
         for t in numbers:
-            own, plays = np.ascontiguousarray(residuals[:, self.model.outputs[t]]), everybody
-            plain = self.model.by_class
-            if self.rows.bags is not None:
-                bag = self.rows.bags[t]
+            own, plays, plain = residuals[:, model.outputs[t]], everybody, model.by_class
+            if rows.bags is not None:
+                bag = rows.bags[t]
                 own, plays = own * bag, (bag > 0).astype(np.float64)
                 plain &= bag.dtype == np.bool_
-            yield Leaves(t, self.model.trees[t], _NO_WEIGHTS, self._kinds, own, plays, plain)
+            own = np.ascontiguousarray(own)
+            none = np.zeros((0, self.n_kinds))
+            features = rows.features.train
+            yield Leaves(t, model.trees[t], features, none, kinds, own, plays, plain)
 
-    def fitted_on(self, piece: int) -> Iterator[Leaves]:
-        """What the trees of a piece were fitted on."""
-        raw, rounds = self._before[piece], self.pieces[piece]
-        for k, numbers in enumerate(rounds):
-            yield from self._of_round(raw, numbers)
-            if k + 1 < len(rounds):
-                found = [self.model.find(self._seen, t) for t in numbers]
-                raw = self._after(raw, numbers, found)
-
-    def _after(self, raw: Floats, numbers: list[int], places: list[Ints]) -> Floats:
-        """Raw predictions of the training rows after some trees, whose leaves they fall into."""
-        raw = raw.copy()
-        for t, leaves in zip(numbers, places, strict=True):
-            raw[:, self.model.outputs[t]] += self.model.leaves[t][leaves, 0]
-        return raw
-
-    def _add_sums(self, places: Ints, leaves: Leaves) -> None:
-        """Keep the sums of the rows in every leaf of a tree."""
+    def _sums(self, leaves: Leaves, at: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Sums of what a tree was fitted on in every leaf, by kind; and the rows in each."""
         size, n_kinds = leaves.tree.n_nodes, self.n_kinds
-        cells = places if n_kinds == 1 else places.astype(np.intp) * n_kinds + leaves.kinds
-        sums = np.bincount(cells, leaves.numbers, size * n_kinds)
-        self.sums.append(sums.reshape(size, n_kinds))
-        whole = self.model.by_class and self.rows.bags is None
-        self.counts.append(
-            self.sums[-1].sum(axis=1) if whole else np.bincount(places, leaves.plays, size)
-        )
+        cells = at if n_kinds == 1 else at.astype(np.intp) * n_kinds + leaves.kinds
+        sums = _sum_by(cells, leaves.numbers, size * n_kinds).reshape(size, n_kinds)
+        return sums, _sum_by(at, leaves.plays, size)
 
-    def _scale(self, bends: list[Floats]) -> None:
+    def _scale(self, means: list[Floats], steps: list[Floats]) -> None:
         model = self.model
-        means = [_ratio(sums, n[:, None]) for sums, n in zip(self.sums, self.counts, strict=True)]
-        least = 1e-12 * max(float(np.abs(mean).max(initial=0.0)) for mean in means)
-        means = [np.where(np.abs(mean) > least, mean, 0.0) for mean in means]  # no rounding errors
+        self.leaves, self.scales, self.rest = model.leaves, [], []
         if not model.leaves:  # the mean over the trees of the means of their rows
-            self.scales = [np.full_like(mean, 1.0 / len(means)) for mean in means]
             self.leaves = [mean / len(means) for mean in means]
+            self.scales = [np.full_like(mean, 1.0 / len(means)) for mean in means]
             self.rest = [np.zeros_like(mean) for mean in means]
             return
-        self.leaves = model.leaves
-        steps = [
-            _ratio(n, bend + model.penalty)[:, None]
-            for n, bend in zip(self.counts, bends, strict=True)
-        ]
+        least = 1e-12 * max(float(np.abs(mean).max(initial=0.0)) for mean in means)
+        means = [np.where(np.abs(mean) > least, mean, 0.0) for mean in means]  # no rounding errors
         ratios = [_ratio(leaf, mean) for leaf, mean in zip(self.leaves, means, strict=True)]
-        rate = _rate(ratios, steps)
-        free = not model.loss.curved
-        self.scales = [
-            np.where((ratio > 0) & (free | (ratio <= 2.0 * rate * step)), ratio, rate * step)
-            for ratio, step in zip(ratios, steps, strict=True)
-        ]
-        self.rest = [
-            leaf - scale * mean
-            for leaf, scale, mean in zip(self.leaves, self.scales, means, strict=True)
-        ]
+        both = zip(ratios, steps, strict=True)
+        rates = np.concatenate([_ratio(ratio, step).ravel() for ratio, step in both])
+        rate = float(np.median(rates[rates > 0])) if (rates > 0).any() else 0.0  # of learning
+        for leaf, mean, ratio, step in zip(self.leaves, means, ratios, steps, strict=True):
+            fits = (ratio > 0) & ((ratio <= 2.0 * rate * step) | (not model.loss.curved))
+            self.scales.append(np.where(fits, ratio, rate * step))
+            self.rest.append(leaf - self.scales[-1] * mean)
 
-    def _validate(self, known: tuple[list[Ints], Floats] | None = None) -> None:
+    def _validate(self) -> None:
         """Predict the validation rows, and sum their slopes in every leaf."""
-        if known is None:
-            places = self.model.find_all(self.rows.features.valid, self._n_threads)
-            known = places, self.model.predict(places, self.leaves)
-        self.places, self.predicted = known
-        start = np.broadcast_to(self.model.start, self.predicted.shape)
-        slopes = self.model.loss.slopes(self.rows.y_valid, start, self.predicted)
+        self.places = self.model.places(self.rows.features.valid)
+        self.predicted = self.model.predict(self.places, self.leaves)
+        slopes = self.model.loss.slopes(self.rows.y_valid, self.model.start, self.predicted)
         self.slopes = slopes * (self.unit.factor * self.rows.weights)[:, None]
-        self.masses = [self.masses_of(t, at, self.slopes) for t, at in enumerate(self.places)]
+        self.masses = [self.mass(t, self.slopes) for t in range(len(self.places))]
 
-    def masses_of(self, t: int, places: Ints, slopes: Floats) -> Floats:
+    def mass(self, t: int, slopes: Floats) -> Floats:
         """Sums of slopes of the validation rows in every leaf of tree t, by kind."""
-        size, n_kinds = self.model.trees[t].n_nodes, self.n_kinds
+        at, size, n_kinds = self.places[t], self.model.trees[t].n_nodes, self.n_kinds
         if not self.model.by_class:
-            found = np.bincount(places, slopes[:, self.model.outputs[t]], size)
-        else:
-            # only the slope of the right label is not 0; none where the model does not know it
-            cells = places.astype(np.intp) * n_kinds + np.maximum(self.rows.y_valid, 0)
-            found = np.bincount(cells, slopes.sum(axis=1), size * n_kinds)
-        return np.asarray(found.reshape(size, n_kinds), dtype=np.float64)
+            return _sum_by(at, slopes[:, self.model.outputs[t]], size)[:, None]
+        # only the slope of the right label is not 0; none where the model does not know it
+        cells = at.astype(np.intp) * n_kinds + np.maximum(self.rows.y_valid, 0)
+        return _sum_by(cells, slopes.sum(axis=1), size * n_kinds).reshape(size, n_kinds)
 
     def score(self, raw: Floats | None = None) -> float:
         """The score of raw predictions of the validation rows; by default of the model's own."""
         raw = self.predicted if raw is None else raw
-        each = self.model.loss.each(self.rows.y_valid, raw)
-        return self.unit.score(float(self.rows.weights @ each))
+        return self.unit.score(
+            float(self.rows.weights @ self.model.loss.each(self.rows.y_valid, raw))
+        )
 
     def blind(self) -> float:
         """The score without any rows."""
         return self.score(np.broadcast_to(self.model.start, self.predicted.shape))
 
-    def summed(self) -> tuple[float, float]:
-        """The score of all rows without any column, and the part of the score that is nobody's."""
-        blind, nobodys = 0.0, 0.0
-        for t in range(len(self.model.trees)):
-            mass = self.masses[t]
-            means = self.sums[t].sum(axis=0) / max(self.counts[t].sum(), 1.0)
-            blind += float((mass * self.scales[t]).sum(axis=0) @ means)
-            nobodys += float((mass * self.rest[t]).sum())
-        return self.blind() + blind, nobodys
+    def without_columns(self) -> float:
+        """The score of all rows without any column: in every tree all rows predict."""
+        trees = zip(self.masses, self.scales, self._whole, strict=True)
+        return self.blind() + sum(float((m * scale).sum(axis=0) @ mean) for m, scale, mean in trees)
+
+    def nobodys(self) -> float:
+        """The part of the score that the rows do not explain."""
+        both = zip(self.masses, self.rest, strict=True)
+        return sum(float((mass * rest).sum()) for mass, rest in both)
 
     def moved(self) -> float:
         """The sum of what the predictions of all validation rows move the score, up or down."""
         return float(np.abs((self.slopes * (self.predicted - self.model.start)).sum(axis=1)).sum())
-
-    def leaves_in(self, piece: int, masses: Sequence[Floats] | None = None) -> Iterator[Leaves]:
-        """The game of every tree of a piece; ``masses`` are others than the model's."""
-        for leaves in self.fitted_on(piece):
-            t = leaves.number
-            mass = self.masses[t] if masses is None else masses[t]
-            yield replace(leaves, weights=mass * self.scales[t])
 
 
 def _pieces(rounds: list[list[int]]) -> list[list[list[int]]]:
@@ -352,12 +297,9 @@ def _pieces(rounds: list[list[int]]) -> list[list[list[int]]]:
     return [[numbers[i : i + PIECE]] for i in range(0, len(numbers), PIECE)]
 
 
-def _rate(ratios: list[Floats], steps: list[Floats]) -> float:
-    """The learning rate: the leaves over their Newton steps, in the middle."""
-    both = zip(ratios, steps, strict=True)
-    known = np.concatenate([_ratio(ratio, step).ravel() for ratio, step in both])
-    known = known[known > 0]
-    return float(np.median(known)) if known.size else 0.0
+def _sum_by(places: NDArray[Any], numbers: Floats, size: int) -> Floats:
+    """Sums of numbers in places 0 .. size - 1."""
+    return np.asarray(np.bincount(places, numbers, size), dtype=np.float64)
 
 
 def _ratio(one: Floats, other: Floats) -> Floats:

@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._forest.losses import (
-    GammaLoss,
-    LogLoss,
-    PoissonLoss,
-    QuantileLoss,
-    SoftmaxLoss,
-    SquaredError,
-)
+from shapley2d._forest.losses import loss_of_name
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -45,25 +38,30 @@ class Reading:
 
     ``model``: its first guess, where that is in the leaves, is not taken out of them yet.
     ``see``: ``see(table)``: one row per feature; NaN where an entry is missing.
-    ``columns``: the column of a table behind every feature.
     ``raw``: ``raw(rows)``: the model's own raw prediction of rows as it takes them, one column per
         output.
     ``classes``: the labels in the order of the outputs; numbers of classes where it is None.
     ``start_in`` {"", "first", "all"}: which trees have the model's first guess, the best constant,
         in their leaves: none, the first of every output, or all.
     ``start_weights``: ``start_weights(y)``: the weights of rows in that guess.
-    ``bags``: ``bags(y)``: for every tree the weights of the rows that it was grown on, 0 for
-        others, given all labels; None where the rows are not those that the model was fitted on.
+    ``columns``: the column of a table behind every feature; None where features are columns.
+    ``weigh``: ``weigh(y)``: given all labels, the weights of the rows in all trees; or for every
+        tree, a list, 0 for rows that it was grown without; None where the rows are not those that
+        the model was fitted on.
     """
 
     model: Trees
     see: Callable[[Table], Floats]
-    columns: NDArray[np.int32]
     raw: Callable[[Any], Floats]
     classes: NDArray[Any] | None = None
     start_in: str = ""
     start_weights: Callable[[NDArray[Any]], Floats] | None = None
-    bags: Callable[[NDArray[Any]], list[NDArray[Any]] | None] | None = None
+    columns: NDArray[np.int32] | None = None
+    weigh: Callable[[NDArray[Any]], NDArray[Any] | list[NDArray[Any]] | None] | None = None
+
+    def owners(self, columns: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The owner of every feature, given that of every column."""
+        return columns if self.columns is None else columns[self.columns]
 
     @property
     def boosted(self) -> bool:
@@ -139,29 +137,16 @@ class Library(ABC):
         return f"{self.name} is {version}, and {self.known} is known to work"
 
 
-_LOSSES: dict[Loss, tuple[str, ...]] = {
-    SquaredError(): ("squared_error", "regression", "reg:squarederror", "RMSE"),
-    LogLoss(): ("binary", "binary:logistic", "binary:logitraw", "Logloss"),
-    SoftmaxLoss(): ("multiclass", "multi:softmax", "multi:softprob", "MultiClass"),
-    PoissonLoss(): ("poisson", "count:poisson", "Poisson"),
-    GammaLoss(): ("gamma", "reg:gamma"),
-    QuantileLoss(): ("absolute_error", "regression_l1", "reg:absoluteerror", "MAE"),
-}
-"""Losses by their names in all libraries."""
-
-
 def loss_named(model: Any, name: str, quantile: Any = 0.5) -> Loss:
     """The loss of a model; one that is not known, or has no value for single rows, is refused."""
-    if name in ("quantile", "reg:quantileerror", "Quantile"):
-        return QuantileLoss(float(quantile))
-    for loss, names in _LOSSES.items():
-        if name in names:
-            return loss
-    raise InputError(
-        about(model),
-        f" was fitted by {name!r}, and the losses that can be valued are the squared error, the "
-        "log loss, the Poisson and Gamma deviance, and those of quantiles",
-    )
+    loss = loss_of_name(name, quantile)
+    if loss is None:
+        raise InputError(
+            about(model),
+            f" was fitted by {name!r}, and the losses that can be valued are the squared error, "
+            "the log loss, the Poisson and Gamma deviance, and those of quantiles",
+        )
+    return loss
 
 
 def by_rounds(outputs: list[int], per_round: int) -> list[list[int]]:
@@ -174,13 +159,6 @@ def columns_of(raw: Any) -> Floats:
     """Raw predictions with one column per output."""
     found = np.asarray(raw, dtype=np.float64)
     return found[:, None] if found.ndim == 1 else found
-
-
-def same_weights(
-    weigh: Callable[[NDArray[Any]], Floats], count: int, y: NDArray[Any]
-) -> list[NDArray[Any]]:
-    """Bags of trees that are all grown on the same rows, with these weights."""
-    return [weigh(y)] * count
 
 
 def is_of(model: Any, module: str, *names: str) -> bool:

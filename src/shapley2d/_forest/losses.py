@@ -8,209 +8,194 @@ that the change of the loss is the slope times the change of the prediction, exa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit, logsumexp, softmax, xlogy
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Numbers = NDArray[Any]
+    from shapley2d._base.arrays import Floats
 
 
-@dataclass(frozen=True)
+def _average(y: NDArray[Any], weights: Floats) -> Floats:
+    return np.array([np.average(y, weights=weights)])
+
+
+def _shares(y: NDArray[Any], weights: Floats, n_outputs: int) -> Floats:
+    return np.asarray(np.bincount(y, weights, n_outputs) / weights.sum())
+
+
+def _is_class(y: NDArray[Any], raw: Floats) -> Floats:
+    return np.asarray((y[:, None] == np.arange(raw.shape[1])).astype(np.float64))
+
+
+def _logit(share: Floats) -> Floats:
+    return np.asarray(np.log(share) - np.log1p(-share))
+
+
+def _bend(share: Floats) -> Floats:
+    return np.asarray(share * (1.0 - share))
+
+
+def _with_known(y: NDArray[Any], found: Floats) -> Floats:
+    """The loss of rows whose class the model knows, 0 of others."""
+    return np.where((y >= 0).reshape(-1, *[1] * (found.ndim - 1)), found, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
 class Loss:
     """The loss of a model whose raw predictions have one or several outputs.
 
     Targets are numbers, or the numbers of classes; -1 is a class that the model does not know.
+
+    ``each(y, raw)``: the loss of every row; ``raw`` has one column per output.
+    ``residuals(y, raw)``: minus the derivatives of the loss by the outputs, of the shape of
+        ``raw``.
+    ``best_constant(y, weights, n_outputs)``: the raw prediction that fits best without any column.
+    ``curvature(y, raw)``: the second derivatives, up to a factor; ones where there are none.
+    ``readable(y, raw)``: predictions as people know them: of the target, or the probability of a
+        label.
+    ``straight(y, start, raw)``: the slopes, where the change of the loss does not give them.
+    ``curved``: whether there are second derivatives.
+    ``by_class``: whether all trees predict the shares of all classes.
+    ``names``: what the libraries call it.
     """
 
-    name: ClassVar[str]
-    curved: ClassVar[bool] = True
+    name: str
+    each: Callable[..., Floats]
+    residuals: Callable[..., Floats]
+    best_constant: Callable[..., Floats]
+    curvature: Callable[..., Floats] = lambda _, raw: np.ones_like(raw)
+    readable: Callable[..., Floats] = lambda _, raw: raw[:, 0]
+    straight: Callable[..., Floats] | None = None
+    curved: bool = True
+    by_class: bool = False
+    names: tuple[str, ...] = ()
 
-    def each(self, y: Numbers, raw: Floats) -> Floats:
-        """The loss of every row; ``raw`` has one column per output."""
-        raise NotImplementedError
-
-    def residuals(self, y: Numbers, raw: Floats) -> Floats:
-        """Minus the derivatives of the loss by the outputs, of the shape of ``raw``."""
-        raise NotImplementedError
-
-    def curvature(self, y: Numbers, raw: Floats) -> Floats:  # noqa: ARG002
-        """The second derivatives, up to a factor; ones where there are none."""
-        return np.ones_like(raw)
-
-    def best_constant(self, y: Numbers, weights: Floats, n_outputs: int) -> Floats:
-        """The raw prediction that fits targets best without any column."""
-        raise NotImplementedError
-
-    def readable(self, y: Numbers, raw: Floats) -> Floats:  # noqa: ARG002
-        """Predictions as people know them: of the target, or the probability of a label."""
-        return np.asarray(raw[:, 0])
-
-    def slopes(self, y: Numbers, start: Floats, raw: Floats) -> Floats:
+    def slopes(self, y: NDArray[Any], start: Floats, raw: Floats) -> Floats:
         """Minus the derivatives, averaged over the straight lines from ``start`` to ``raw``."""
-        step = raw - start
-        start = np.broadcast_to(start, raw.shape)
+        if self.straight is not None:
+            return self.straight(y, start, raw)
+        step, start = raw - start, np.broadcast_to(start, raw.shape)
         moves = np.abs(step) > 1e-9 * (1 + np.abs(start))
         change = self.each(y, start) - self.each(y, raw)
         found = np.divide(change[:, None], step, out=np.zeros_like(raw), where=moves)
         return np.asarray(np.where(moves, found, self.residuals(y, start)))
 
 
-class RightProbability(Loss):
-    """Minus the probability of the right label, in forests of classification: linear."""
+PROBABILITY = Loss(
+    "probability",
+    each=lambda y, raw: -_with_known(y, raw[np.arange(y.size), y]),
+    residuals=_is_class,
+    best_constant=_shares,
+    readable=lambda y, raw: _with_known(y, raw[np.arange(y.size), y]),
+    straight=lambda y, _, raw: _is_class(y, raw),
+    curved=False,
+    by_class=True,
+)
+"""Minus the probability of the right label, in forests of classification: linear."""
 
-    name = "probability"
-    curved = False
+SQUARED = Loss(
+    "squared error",
+    each=lambda y, raw: (y - raw[:, 0]) ** 2,
+    residuals=lambda y, raw: y[:, None] - raw,
+    best_constant=lambda y, weights, _: _average(y, weights),
+    straight=lambda y, start, raw: 2.0 * y[:, None] - start - raw,
+    names=("squared_error", "regression", "reg:squarederror", "RMSE"),
+)
 
-    def each(self, y: Numbers, raw: Floats) -> Floats:
-        return -np.where(y >= 0, raw[np.arange(y.size), y], 0.0)
-
-    def residuals(self, y: Numbers, raw: Floats) -> Floats:
-        return np.asarray((y[:, None] == np.arange(raw.shape[1])).astype(np.float64))
-
-    def readable(self, y: Numbers, raw: Floats) -> Floats:
-        return -self.each(y, raw)
-
-    def slopes(self, y: Numbers, start: Floats, raw: Floats) -> Floats:  # noqa: ARG002
-        return self.residuals(y, raw)
-
-    def best_constant(self, y: Numbers, weights: Floats, n_outputs: int) -> Floats:
-        return np.asarray(np.bincount(y, weights, n_outputs) / weights.sum())
-
-
-class SquaredError(Loss):
-    """The squared error."""
-
-    name = "squared error"
-
-    def each(self, y: Numbers, raw: Floats) -> Floats:
-        return np.asarray((y - raw[:, 0]) ** 2)
-
-    def residuals(self, y: Numbers, raw: Floats) -> Floats:
-        return np.asarray(y[:, None] - raw)
-
-    def slopes(self, y: Numbers, start: Floats, raw: Floats) -> Floats:
-        return np.asarray(2.0 * y[:, None] - start - raw)
-
-    def best_constant(self, y: Numbers, weights: Floats, n_outputs: int) -> Floats:  # noqa: ARG002
-        return np.array([np.average(y, weights=weights)])
+LOG: Loss = Loss(
+    "log loss",
+    each=lambda y, raw: _with_known(y, np.logaddexp(0.0, raw[:, 0]) - y * raw[:, 0]),
+    residuals=lambda y, raw: _with_known(y, y[:, None] - expit(raw)),
+    best_constant=lambda y, weights, _: _logit(_average(y, weights)),
+    curvature=lambda _, raw: _bend(expit(raw)),
+    readable=lambda y, raw: np.exp(-LOG.each(y, raw)),
+    names=("binary", "binary:logistic", "binary:logitraw", "Logloss"),
+)
+"""The log loss of two classes; the output is the log odds of the second."""
 
 
-class LogLoss(Loss):
-    """The log loss of two classes; the output is the log odds of the second."""
-
-    name = "log loss"
-
-    def each(self, y: Numbers, raw: Floats) -> Floats:
-        return np.where(y >= 0, np.logaddexp(0.0, raw[:, 0]) - y * raw[:, 0], 0.0)
-
-    def residuals(self, y: Numbers, raw: Floats) -> Floats:
-        return np.asarray(np.where(y >= 0, y - expit(raw[:, 0]), 0.0)[:, None])
-
-    def readable(self, y: Numbers, raw: Floats) -> Floats:
-        return np.exp(-self.each(y, raw))
-
-    def curvature(self, y: Numbers, raw: Floats) -> Floats:  # noqa: ARG002
-        right = expit(raw)
-        return np.asarray(right * (1.0 - right))
-
-    def best_constant(self, y: Numbers, weights: Floats, n_outputs: int) -> Floats:  # noqa: ARG002
-        share = np.average(y, weights=weights)
-        return np.array([np.log(share) - np.log1p(-share)])
+def _log_shares(y: NDArray[Any], weights: Floats, n_outputs: int) -> Floats:
+    with np.errstate(divide="ignore"):  # a class without rows
+        return np.asarray(np.log(_shares(y, weights, n_outputs)))
 
 
-class SoftmaxLoss(Loss):
-    """The log loss of several classes, one output for each."""
-
-    name = "log loss"
-
-    def each(self, y: Numbers, raw: Floats) -> Floats:
-        return np.where(y >= 0, logsumexp(raw, axis=1) - raw[np.arange(y.size), y], 0.0)
-
-    def residuals(self, y: Numbers, raw: Floats) -> Floats:
-        is_class = y[:, None] == np.arange(raw.shape[1])
-        return np.asarray(np.where(y[:, None] >= 0, is_class - softmax(raw, axis=1), 0.0))
-
-    def readable(self, y: Numbers, raw: Floats) -> Floats:
-        return np.exp(-self.each(y, raw))
-
-    def curvature(self, y: Numbers, raw: Floats) -> Floats:  # noqa: ARG002
-        right = softmax(raw, axis=1)
-        return np.asarray(right * (1.0 - right))
-
-    def best_constant(self, y: Numbers, weights: Floats, n_outputs: int) -> Floats:
-        with np.errstate(divide="ignore"):  # a class without rows
-            return np.asarray(np.log(np.bincount(y, weights, n_outputs) / weights.sum()))
-
-    def slopes(self, y: Numbers, start: Floats, raw: Floats) -> Floats:
-        """By Gauss and Legendre: the nodes grow with the longest step, to full precision."""
-        step = raw - start
-        count = 16 + 4 * int(np.ceil(np.ptp(step, axis=1).max(initial=0.0)))
-        places, weights = np.polynomial.legendre.leggauss(count)
-        found = np.zeros_like(raw)
-        for place, weight in zip((places + 1) / 2, weights / 2, strict=True):
-            found += weight * self.residuals(y, start + place * step)
-        return found
+def _softmax_slopes(y: NDArray[Any], start: Floats, raw: Floats) -> Floats:
+    """By Gauss and Legendre: the nodes grow with the longest step, to full precision."""
+    step, found = raw - start, np.zeros_like(raw)
+    count = 16 + 4 * int(np.ceil(np.ptp(step, axis=1).max(initial=0.0)))
+    for place, weight in zip(*np.polynomial.legendre.leggauss(count), strict=True):
+        found += weight / 2 * SOFTMAX.residuals(y, start + (place + 1) / 2 * step)
+    return found
 
 
-class PoissonLoss(Loss):
-    """Half the Poisson deviance; the output is the logarithm of the mean."""
+SOFTMAX: Loss = Loss(
+    "log loss",
+    each=lambda y, raw: _with_known(y, logsumexp(raw, axis=1) - raw[np.arange(y.size), y]),
+    residuals=lambda y, raw: _with_known(y, _is_class(y, raw) - softmax(raw, axis=1)),
+    best_constant=_log_shares,
+    curvature=lambda _, raw: _bend(softmax(raw, axis=1)),
+    readable=lambda y, raw: np.exp(-SOFTMAX.each(y, raw)),
+    straight=_softmax_slopes,
+    names=("multiclass", "multi:softmax", "multi:softprob", "MultiClass"),
+)
+"""The log loss of several classes, one output for each."""
 
-    name = "Poisson deviance"
+POISSON = Loss(
+    "Poisson deviance",
+    each=lambda y, raw: np.exp(raw[:, 0]) - y * raw[:, 0] + xlogy(y, y) - y,
+    residuals=lambda y, raw: y[:, None] - np.exp(raw),
+    best_constant=lambda y, weights, _: np.log(_average(y, weights)),
+    curvature=lambda _, raw: np.exp(raw),
+    readable=lambda _, raw: np.exp(raw[:, 0]),
+    names=("poisson", "count:poisson", "Poisson"),
+)
+"""Half the Poisson deviance; the output is the logarithm of the mean."""
 
-    def each(self, y: Numbers, raw: Floats) -> Floats:
-        return np.asarray(np.exp(raw[:, 0]) - y * raw[:, 0] + xlogy(y, y) - y)
-
-    def residuals(self, y: Numbers, raw: Floats) -> Floats:
-        return np.asarray(y[:, None] - np.exp(raw))
-
-    def readable(self, y: Numbers, raw: Floats) -> Floats:  # noqa: ARG002
-        return np.exp(raw[:, 0])
-
-    def curvature(self, y: Numbers, raw: Floats) -> Floats:  # noqa: ARG002
-        return np.exp(raw)
-
-    def best_constant(self, y: Numbers, weights: Floats, n_outputs: int) -> Floats:  # noqa: ARG002
-        return np.log([np.average(y, weights=weights)])
-
-
-class GammaLoss(PoissonLoss):
-    """Half the Gamma deviance; the output is the logarithm of the mean."""
-
-    name = "Gamma deviance"
-
-    def each(self, y: Numbers, raw: Floats) -> Floats:
-        ratio = y * np.exp(-raw[:, 0])
-        return np.asarray(ratio - np.log(ratio) - 1.0)
-
-    def residuals(self, y: Numbers, raw: Floats) -> Floats:
-        return np.asarray(y[:, None] * np.exp(-raw) - 1.0)
-
-    def curvature(self, y: Numbers, raw: Floats) -> Floats:
-        return np.asarray(y[:, None] * np.exp(-raw))
+GAMMA = Loss(
+    "Gamma deviance",
+    each=lambda y, raw: y * np.exp(-raw[:, 0]) - np.log(y) + raw[:, 0] - 1.0,
+    residuals=lambda y, raw: y[:, None] * np.exp(-raw) - 1.0,
+    best_constant=POISSON.best_constant,
+    curvature=lambda y, raw: y[:, None] * np.exp(-raw),
+    readable=POISSON.readable,
+    names=("gamma", "reg:gamma"),
+)
+"""Half the Gamma deviance; the output is the logarithm of the mean."""
 
 
-@dataclass(frozen=True)
-class QuantileLoss(Loss):
+def quantile_loss(quantile: float) -> Loss:
     """The pinball loss of a quantile; half the absolute error for the median."""
 
-    name = "pinball loss"
-    curved = False
+    def side(off: Floats) -> Floats:
+        return np.where(off >= 0, quantile, quantile - 1.0)
 
-    quantile: float = 0.5
-
-    def each(self, y: Numbers, raw: Floats) -> Floats:
-        off = y - raw[:, 0]
-        return np.asarray(np.where(off >= 0, self.quantile, self.quantile - 1.0) * off)
-
-    def residuals(self, y: Numbers, raw: Floats) -> Floats:
-        return np.where(y[:, None] >= raw, self.quantile, self.quantile - 1.0)
-
-    def best_constant(self, y: Numbers, weights: Floats, n_outputs: int) -> Floats:  # noqa: ARG002
+    def reached(y: NDArray[Any], weights: Floats, _: int) -> Floats:
         order = np.argsort(y)
-        reached = np.cumsum(weights[order]) / weights.sum()
-        return np.array([y[order][np.searchsorted(reached, self.quantile)]], dtype=np.float64)
+        shares = np.cumsum(weights[order]) / weights.sum()
+        return np.array([y[order][np.searchsorted(shares, quantile)]], dtype=np.float64)
+
+    return Loss(
+        "pinball loss",
+        each=lambda y, raw: side(y - raw[:, 0]) * (y - raw[:, 0]),
+        residuals=lambda y, raw: side(y[:, None] - raw),
+        best_constant=reached,
+        curved=False,
+    )
+
+
+_MEDIANS = ("absolute_error", "regression_l1", "reg:absoluteerror", "MAE")
+_QUANTILES = ("quantile", "reg:quantileerror", "Quantile")
+
+
+def loss_of_name(name: str, quantile: Any = 0.5) -> Loss | None:
+    """The loss that a library calls so; None for one that has no value for single rows."""
+    if name in _MEDIANS + _QUANTILES:
+        return quantile_loss(0.5 if name in _MEDIANS else float(quantile))
+    known = (SQUARED, LOG, SOFTMAX, POISSON, GAMMA)
+    return next((loss for loss in known if name in loss.names), None)

@@ -11,6 +11,7 @@ from shapley2d._models.by_name import MODELS, check_model
 
 if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
+    from shapley2d._forest.draws import ForestDraws
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
@@ -83,11 +84,37 @@ class Forest(Method):
         ),
     ] = 100
 
-    def solve(self, problem: Problem, run: Run) -> Estimate:
-        """Values under a tree ensemble whose splits are held fixed."""
-        from shapley2d._forest.cells import forest_cells
+    def draws(self, problem: Problem, run: Run) -> ForestDraws:
+        """Trees of the model, or such as are grown here, their splits held fixed."""
+        from shapley2d._forest.draws import GivenTrees, GrownTrees
+        from shapley2d._forest.own_score import check_scoring
+        from shapley2d._tables.problem import weigh_problem
 
-        return forest_cells(self, problem, run)
+        check_scoring(problem)
+        problem = weigh_problem(problem)
+        if self.model is None:
+            return GrownTrees(problem, run, self.max_trees)
+        return GivenTrees(self.model, problem, run, self.max_rounds)
+
+    def solve(self, problem: Problem, run: Run) -> Estimate:
+        """Values under a tree ensemble whose splits are held fixed, and the trees, for what if."""
+        from shapley2d._base.in_threads import count_threads
+        from shapley2d._forest.what_if import HeldForest
+        from shapley2d._methods.solve import baseline_lines, solve_draws
+
+        draws = self.draws(problem, run)
+        estimate = solve_draws(self, draws, run, problem)
+        estimate.stderr[:, ~draws.sampled] = 0.0
+        orders = run.seed, estimate.info.get("n_rounds", 0)
+        estimate.held = HeldForest(
+            problem,
+            draws,
+            baseline_lines(draws, run, problem),
+            n_trees=estimate.info["n_trees"],
+            orders=orders,
+            n_threads=count_threads(run.n_jobs),
+        )
+        return estimate
 
     def seconds(self, problem: Problem, run: Run) -> float:
         """How long a forest that is grown here takes, about."""
@@ -99,15 +126,16 @@ class Forest(Method):
     def score(self, problem: Problem, run: Run) -> float:
         """The score of the trees with all rows and columns, less the baseline."""
         from shapley2d._base.warnings import without_warnings
-        from shapley2d._forest.cells import forest_score
 
-        if self.model is not None:
-            return forest_score(problem, run, self.model)
         # how many trees are grown depends on the values
         plain = replace(run.quiet(), semivalues=("shapley", "shapley"))
         problem = replace(problem, label=None, baseline="labels")
         with without_warnings():
-            return float(self.solve(problem, plain).values.sum())
+            if self.model is None:
+                return float(self.solve(problem, plain).values.sum())
+            facts = self.draws(problem, plain).facts(0)
+        gain = facts["model_score"] - facts["baseline_utility"]
+        return float(gain * (1.0 - facts["unexplained"]))
 
     def __repr__(self) -> str:
         """The code that makes it; what a fitted model has learned no code could write out."""

@@ -10,13 +10,7 @@ import numpy as np
 from shapley2d._forest.ensemble import library_of
 from shapley2d._forest.fitted import FittedTrees, Rows, Unit
 from shapley2d._forest.library import about
-from shapley2d._forest.losses import (
-    LogLoss,
-    QuantileLoss,
-    RightProbability,
-    SoftmaxLoss,
-    SquaredError,
-)
+from shapley2d._forest.losses import LOG, SQUARED
 from shapley2d._methods.score_facts import per_cent, score_facts, target_variance
 from shapley2d.exceptions import InputError, Setting
 
@@ -55,38 +49,46 @@ def check_scoring(problem: Problem) -> None:
     )
 
 
-def hold_models(
-    model: Any, ensembles: list[Ensemble], problem: Problem, n_threads: int
-) -> list[FittedTrees]:
+def hold_models(model: Any, ensembles: list[Ensemble], problem: Problem) -> list[FittedTrees]:
     """The trees of every split with their residuals; refuses what cannot be told exactly.
 
     ``model``: named in messages.
     """
     both = list(zip(ensembles, problem.splits, strict=True))
     rows = [_rows(model, ensemble, split, problem) for ensemble, split in both]
-    loss = ensembles[0].reading.model.loss
-    unit, held = unit_of(problem, loss, rows), []
-    for (ensemble, split), these in zip(both, rows, strict=True):
-        own, reading = ensemble.raw(split.valid), ensemble.reading
-        weights = np.ones(split.y.y.size)
-        if reading.start_weights is not None:
-            weights = reading.start_weights(split.y.y)
-        trees = _trees(reading, these, weights, own.shape[1])
-        places = trees.find_all(these.features.valid, n_threads)
-        predicted = trees.predict(places, trees.leaves)
-        if not reading.start_in:  # the model adds it to the sum of its trees
-            trees = replace(trees, start=own[0] - predicted[0])
-            predicted += trees.start
-        size = sum(float(np.abs(leaf).max(initial=0.0)) for leaf in reading.model.leaves)
-        size += float(np.abs(own).max(initial=0.0))
-        if not np.abs(own - predicted).max() <= 1e-6 * size:
-            raise InputError(
-                about(model),
-                " predicts the validation rows otherwise than its trees as they were read "
-                f"({library_of(model).version_words}): nothing is valued",
-            )
-        held.append(FittedTrees(trees, these, unit, (places, predicted), n_threads))
-    _check_explained(model, held)
+    unit = unit_of(problem, ensembles[0].reading.model.loss, rows)
+    held = [_hold(model, *one, these, unit) for one, these in zip(both, rows, strict=True)]
+    nobodys, moved = abs(sum(one.nobodys() for one in held)), sum(one.moved() for one in held)
+    if nobodys > MOST_UNEXPLAINED * moved:
+        why = (
+            "pass the rows and labels that it was fitted on, in their order, or the model unfitted"
+        )
+        if not (held[0].model.loss.curved or held[0].model.by_class):
+            why += "; leaves of quantiles with few or equal targets are no means of rows"
+        raise InputError(
+            about(model),
+            f" predicts what these rows do not: they leave {nobodys / moved:.0%} of its gain open, "
+            f"so that its values would not be theirs; {why}",
+        )
+    return held
+
+
+def _hold(model: Any, ensemble: Ensemble, split: Split, rows: Rows, unit: Unit) -> FittedTrees:
+    """The trees of a split; refused where they do not give the model's own predictions."""
+    own, reading = ensemble.raw(split.valid), ensemble.reading
+    trees = _trees(reading, rows, split.y.y, own.shape[1])
+    if not reading.start_in:  # the model adds it to the sum of its trees
+        first = trees.places(rows.features.valid[:, :1])
+        trees = replace(trees, start=own[0] - trees.predict(first, trees.leaves)[0])
+    held = FittedTrees(trees, rows, unit)
+    size = sum(float(np.abs(leaf).max(initial=0.0)) for leaf in reading.model.leaves)
+    size += float(np.abs(own).max(initial=0.0))
+    if not np.abs(own - held.predicted).max() <= 1e-6 * size:
+        raise InputError(
+            about(model),
+            " predicts the validation rows otherwise than its trees as they were read "
+            f"({library_of(model).version_words}): nothing is valued",
+        )
     return held
 
 
@@ -96,10 +98,12 @@ def _rows(model: Any, ensemble: Ensemble, split: Split, problem: Problem) -> Row
     if split.y.task == "classification":
         place = _class_places(model, ensemble, split)
         y, y_valid = place[y], place[y_valid]
-    bags, reading = None, ensemble.reading
-    if reading.bags is not None:
+    bags: Any = None
+    if ensemble.reading.weigh is not None:
         labels = split.y.y if ensemble.fitted_here else problem.target.y
-        bags = reading.bags(labels)
+        bags = ensemble.reading.weigh(labels)
+        if isinstance(bags, np.ndarray):
+            bags = [bags] * len(ensemble.reading.model.trees)
         if bags is not None and split.rows.size < labels.size:
             bags = [bag[split.rows] for bag in bags]
     weights = split.weights / split.weights.sum()
@@ -127,11 +131,14 @@ def _class_places(model: Any, ensemble: Ensemble, split: Split) -> NDArray[np.in
     return np.array([names.get(name, -1) for name in here.tolist()] + [-1], dtype=np.int64)
 
 
-def _trees(reading: Reading, rows: Rows, weights: Floats, n_outputs: int) -> Trees:
+def _trees(reading: Reading, rows: Rows, labels: NDArray[Any], n_outputs: int) -> Trees:
     """The trees, the model's first guess taken out of their leaves."""
     model, whole = reading.model, reading.start_in == "all"
     if not reading.start_in or model.by_class:
         return replace(model, start=np.zeros(n_outputs))
+    weights = np.ones(rows.y.size)
+    if reading.start_weights is not None:
+        weights = reading.start_weights(labels)
     start = model.loss.best_constant(rows.y, weights, n_outputs)
     shares = start / (len(model.leaves) / n_outputs if whole else 1)
     leaves = [
@@ -147,9 +154,9 @@ def unit_of(problem: Problem, loss: Loss, rows: list[Rows]) -> Unit:
     Of the squared error that of the mean of the validation targets counts, as in R squared, and of
     other losses that of the best constant of the training rows.
     """
-    if isinstance(loss, RightProbability) or problem.scoring == "neg_mean_squared_error":
+    if loss.by_class or problem.scoring == "neg_mean_squared_error":
         return Unit()
-    if isinstance(loss, SquaredError):
+    if loss.name == SQUARED.name:
         whole = target_variance(problem)
     else:
         whole = float(np.mean([loss_of_constant(loss, one) for one in rows]))
@@ -158,8 +165,7 @@ def unit_of(problem: Problem, loss: Loss, rows: list[Rows]) -> Unit:
 
 def loss_of_constant(loss: Loss, rows: Rows) -> float:
     """The loss of the best constant of the training rows, on the validation rows."""
-    by_class = isinstance(loss, SoftmaxLoss | RightProbability)
-    n_outputs = int(max(rows.y.max(), rows.y_valid.max())) + 1 if by_class else 1
+    n_outputs = int(max(rows.y.max(), rows.y_valid.max(), 0)) + 1
     constant = loss.best_constant(rows.y, np.ones(rows.y.size), n_outputs)
     raw = np.broadcast_to(constant, (rows.y_valid.size, constant.size))
     with np.errstate(invalid="ignore", over="ignore"):
@@ -168,12 +174,12 @@ def loss_of_constant(loss: Loss, rows: Rows) -> float:
 
 def facts_of_score(problem: Problem, loss: Loss, unit: Unit) -> dict[str, Any]:
     """The score for a result's record: its name, what it is, and how to show it."""
-    if isinstance(loss, RightProbability) or unit == Unit():
+    if loss.by_class or unit == Unit():
         return score_facts(problem, "leaves")
-    if isinstance(loss, SquaredError):
+    if loss.name == SQUARED.name:
         return score_facts(replace(problem, scoring="r2"), "leaves")
     name = f"{loss.name} removed"
-    frequent = "class frequencies" if isinstance(loss, LogLoss | SoftmaxLoss) else "best constant"
+    frequent = "class frequencies" if loss.name == LOG.name else "best constant"
     says = (
         f"the share of the {loss.name} of the {frequent} that the predictions remove; 100 % is a "
         "perfect prediction, 0 % is no better than without any column"
@@ -186,27 +192,12 @@ def facts_of_score(problem: Problem, loss: Loss, unit: Unit) -> dict[str, Any]:
 
 def facts_of_models(held: list[FittedTrees]) -> dict[str, Any]:
     """The model's own score, the baseline, and what the rows do not explain."""
-    sums = np.mean([one.summed() for one in held], axis=0)
     score = float(np.mean([one.score() for one in held]))
-    baseline, nobodys = float(sums[0]), float(sums[1])
+    baseline = float(np.mean([one.without_columns() for one in held]))
+    nobodys = float(np.mean([one.nobodys() for one in held]))
     share = nobodys / (score - baseline) if score != baseline else 0.0
     return {
         "model_score": score,
         "baseline_utility": baseline,
         "unexplained": share if abs(share) > 1e-9 else 0.0,
     }
-
-
-def _check_explained(model: Any, held: list[FittedTrees]) -> None:
-    nobodys = abs(sum(one.summed()[1] for one in held))
-    moved = sum(one.moved() for one in held)
-    if nobodys <= MOST_UNEXPLAINED * moved:
-        return
-    why = "pass the rows and labels that it was fitted on, in their order, or the model unfitted"
-    if isinstance(held[0].model.loss, QuantileLoss):
-        why += "; leaves of quantiles with few or equal targets are no means of rows"
-    raise InputError(
-        about(model),
-        f" predicts what these rows do not: they leave {nobodys / moved:.0%} of its gain open, so "
-        f"that its values would not be theirs; {why}",
-    )

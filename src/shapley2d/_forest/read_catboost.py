@@ -229,15 +229,12 @@ class CatBoost(library.Library):
                     outputs.append(k)
             weights = asked.get("class_weights")
         rounds = library.by_rounds(outputs, max(outputs, default=0) + 1)
-        bags = (
-            partial(library.same_weights, partial(_weigh, weights), len(trees)) if weights else None
-        )
-        columns = np.arange(len(model.feature_names_), dtype=np.int32)
         classes = getattr(model, "classes_", None)
         of_trees = Trees(trees, leaves, outputs, rounds, loss, float(asked.get("l2_leaf_reg", 0.0)))
         return library.Reading(
-            of_trees, _Features(model, reader.named), columns, partial(_raw, model),
-            classes=classes if classes is not None and len(classes) else None, bags=bags,
+            of_trees, _Features(model, reader.named), partial(_raw, model),
+            classes=classes if classes is not None and len(classes) else None,
+            weigh=partial(_weigh, weights) if weights else None,
         )  # fmt: skip
 
     def takes_table(self, model: Any, table: Table) -> bool:  # noqa: ARG002

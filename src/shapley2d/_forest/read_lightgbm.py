@@ -53,7 +53,7 @@ def _class_weights(model: Any) -> Callable[[NDArray[Any]], Floats] | None:
     return None if weights is None else partial(compute_sample_weight, weights)
 
 
-def _bags(model: Any, asked: dict[str, str], count: int) -> Any:
+def _weigh(model: Any, asked: dict[str, str]) -> Any:
     """The weights of rows that are known from the options of a model."""
     weigh = _class_weights(model)
     positive, balanced = float(asked.get("scale_pos_weight", 1)), asked.get("is_unbalance") == "1"
@@ -68,7 +68,7 @@ def _bags(model: Any, asked: dict[str, str], count: int) -> Any:
         most = max((1 - share) / share, 1.0), max(share / (1 - share), 1.0)
         return np.asarray(np.where(second, *most))
 
-    return partial(library.same_weights, weigh or weigh_second, count)
+    return weigh or weigh_second
 
 
 def _see(model: Any, known: list[list[Any]], views: NDArray[np.int64], table: Table) -> Floats:
@@ -227,9 +227,9 @@ class LightGBM(library.Library):
         rounds = [list(range(len(trees)))] if averages else rounds
         of_trees = Trees(trees, leaves, outputs, rounds, loss, float(asked.get("lambda_l2", 0.0)))
         return library.Reading(
-            of_trees, see, (views // 3).astype(np.int32), partial(_raw, model, factor),
+            of_trees, see, partial(_raw, model, factor), columns=(views // 3).astype(np.int32),
             classes=getattr(model, "classes_", None), start_in=start_in if first else "",
-            start_weights=_class_weights(model), bags=_bags(model, asked, len(trees)),
+            start_weights=_class_weights(model), weigh=_weigh(model, asked),
         )  # fmt: skip
 
     def takes_table(self, model: Any, table: Table) -> bool:  # noqa: ARG002

@@ -93,20 +93,18 @@ def _number_features(model: Any, table: Table) -> Floats:
 
 
 def _read_forest(model: Any, classes: Any) -> tuple[Trees, Any]:
-    """The trees of a forest, or of a single one, and their bags."""
+    """The trees of a forest, or of a single one, and what weighs their rows."""
     estimators = [model] if hasattr(model, "tree_") else list(model.estimators_)
     classifies, count = classes is not None, len(estimators)
     leaves = [_tree_leaves(one, classifies=classifies) / count for one in estimators]
-    loss = losses.RightProbability() if classifies else losses.SquaredError()
+    loss = losses.PROBABILITY if classifies else losses.SQUARED
     trees = [read_tree(one) for one in estimators]
-    return Trees(trees, leaves, [0] * count, [list(range(count))], loss), partial(
-        _bags, model, count
-    )
+    return Trees(trees, leaves, [0] * count, [list(range(count))], loss), partial(_weigh, model)
 
 
 def _read_boosting(model: Any) -> tuple[Trees, Any]:
-    """The trees of gradient boosting, with histograms or without, and their bags."""
-    bags, penalty = None, 0.0
+    """The trees of gradient boosting, with histograms or without, and what weighs their rows."""
+    weigh, penalty = None, 0.0
     if _is_ensemble(model, "GradientBoosting"):
         per_round, estimators = model.estimators_.shape[1], list(np.ravel(model.estimators_))
         trees = [read_tree(one) for one in estimators]
@@ -119,17 +117,16 @@ def _read_boosting(model: Any) -> tuple[Trees, Any]:
         penalty = float(model.l2_regularization)
         if getattr(model, "class_weight", None) is not None:
             weigh = partial(compute_sample_weight, model.class_weight)
-            bags = partial(library.same_weights, weigh, len(trees))
     outputs = [t % per_round for t in range(len(trees))]
     rounds = library.by_rounds(outputs, per_round)
-    return Trees(trees, leaves, outputs, rounds, _loss(model), penalty), bags
+    return Trees(trees, leaves, outputs, rounds, _loss(model), penalty), weigh
 
 
 def _loss(model: Any) -> Loss:
     """The loss of gradient boosting."""
     name = model.loss
     if name == "log_loss":
-        return losses.LogLoss() if len(model.classes_) == 2 else losses.SoftmaxLoss()
+        return losses.LOG if len(model.classes_) == 2 else losses.SOFTMAX
     quantile = getattr(model, "quantile", None) or getattr(model, "alpha", 0.5)
     return library.loss_named(model, name, quantile)
 
@@ -144,16 +141,14 @@ def _raw(model: Any, rows: Any) -> Floats:
     return np.log(found) if getattr(model, "loss", None) in ("poisson", "gamma") else found
 
 
-def _bags(model: Any, count: int, y: NDArray[Any]) -> list[NDArray[Any]] | None:
+def _weigh(model: Any, y: NDArray[Any]) -> NDArray[Any] | list[NDArray[Any]] | None:
     """The weights of the rows in every tree of a forest; None where the rows are others.
 
     A row that a bootstrap sample has several times counts once: how often is in the leaves' scales.
     """
     given, n = getattr(model, "class_weight", None), y.size
     if not getattr(model, "bootstrap", False):
-        if given is None:
-            return None
-        return library.same_weights(partial(compute_sample_weight, given), count, y)
+        return None if given is None else np.asarray(compute_sample_weight(given, y))
     samples = model.estimators_samples_
     if any(drawn.max(initial=0) >= n for drawn in samples):
         return None
@@ -196,17 +191,17 @@ class ScikitLearn(library.Library):
         return int(model.n_features_in_), None if names is None else [str(name) for name in names]
 
     def read(self, model: Any) -> library.Reading:
-        columns, see = np.arange(model.n_features_in_, dtype=np.int32), _number_features
+        columns, see = None, _number_features
         classes, boosted = getattr(model, "classes_", None), _is_ensemble(model, *_BOOSTED)
         with self.parsing(model):
-            trees, bags = _read_boosting(model) if boosted else _read_forest(model, classes)
+            trees, weigh = _read_boosting(model) if boosted else _read_forest(model, classes)
             if _is_ensemble(model, "HistGradientBoosting"):
                 see = _histogram_features
                 if model.is_categorical_ is not None:  # columns of categories come first
                     columns = np.argsort(~model.is_categorical_, kind="stable").astype(np.int32)
         start_in, raw = "" if boosted else "all", partial(_raw, model)
         return library.Reading(
-            trees, partial(see, model), columns, raw, classes, start_in=start_in, bags=bags
+            trees, partial(see, model), raw, classes, start_in, columns=columns, weigh=weigh
         )
 
     def takes_table(self, model: Any, table: Table) -> bool:  # noqa: ARG002

@@ -201,13 +201,10 @@ class XGBoost(library.Library):
             options = learner["objective"].get("reg_loss_param", {})
             positive = float(options.get("scale_pos_weight", 1.0))
         see = partial(_see, model, codes, known)
-        columns = np.arange(width, dtype=np.int32)
-        bags = None
-        if positive != 1.0:
-            bags = partial(library.same_weights, partial(_weigh, positive), len(trees))
         return library.Reading(
-            Trees(trees, leaves, outputs, rounds, loss, penalty), see, columns,
-            partial(_margin, model), classes=getattr(model, "classes_", None), bags=bags,
+            Trees(trees, leaves, outputs, rounds, loss, penalty), see, partial(_margin, model),
+            classes=getattr(model, "classes_", None),
+            weigh=partial(_weigh, positive) if positive != 1.0 else None,
         )  # fmt: skip
 
     def takes_table(self, model: Any, table: Table) -> bool:

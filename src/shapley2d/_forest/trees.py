@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from shapley2d._forest.kernels.leaf_states import find_leaves
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -94,6 +96,12 @@ class SplitTree:
             height += 1
             level = np.concatenate([self.left[level], self.right[level]])
         return height
+
+    def leaves_of(self, features: NDArray[np.float64]) -> NDArray[Any]:
+        """The leaf of every row, in few bytes; ``features`` has one row per feature."""
+        leaves = np.empty(features.shape[1], dtype=np.int32)
+        find_leaves(self.arrays, features, leaves)
+        return leaves.astype(np.uint16) if self.n_nodes <= 2**16 else leaves
 
     @cached_property
     def arrays(self) -> tuple[NDArray[np.generic], ...]:

@@ -18,7 +18,7 @@ from shapley2d._theory.axes import nested, step_weights
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
-    from shapley2d._base.arrays import Bools, Floats
+    from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._fragments.game import FragmentGame
     from shapley2d._fragments.method import Judging
@@ -58,6 +58,10 @@ class Found:
 class ScoredSets(AllSets):
     """All sets, each with its score."""
 
+    def __init__(self, game: FragmentGame, run: Run) -> None:
+        super().__init__([game], [slice(None)], game.n_rows, run.semivalues)
+        self.notes_kept = _widths(game)
+
     def notes(self, k: int, rows: Bools, worth: Floats) -> dict[str, Any]:
         return scored_sets(self.games[k], rows, worth)
 
@@ -74,7 +78,7 @@ class ScoredOrders(Orders):
     def __init__(self, game: FragmentGame, run: Run, most: int) -> None:
         asked = ([game], [slice(None)], game.n_rows, run.semivalues)
         super().__init__(*asked, seed=run.seed, most=most)
-        self.first = min(FIRST_ORDERS, self.count)
+        self.first, self.notes_kept = min(FIRST_ORDERS, self.count), _widths(game)
         n, m = self.shape
         if m == 1 and n > 2:
             alone, without = (_scores(game, masks) for masks in _one_and_all_but_one(n))
@@ -83,8 +87,8 @@ class ScoredOrders(Orders):
             ends = np.stack([steps[0] * alone, steps[-1] * (whole - without)])
             self.ends = np.stack([ends, np.zeros_like(ends)], axis=2)
 
-    def notes(self, k: int, rows: Bools, worth: Floats) -> dict[str, Any]:
-        return scored_sets(self.games[k], rows, worth)
+    def notes(self, k: int, order: Ints, worth: Floats) -> dict[str, Any]:
+        return scored_sets(self.games[k], nested(order), worth)
 
 
 def estimate_game(
@@ -147,7 +151,7 @@ def _draws(game: FragmentGame, run: Run, judging: Judging) -> ScoredSets | Score
             "use MonteCarlo, which samples orders",
         )  # fmt: skip
     if design == "all sets":
-        draws: Any = ScoredSets([game], [slice(None)], n, run.semivalues)
+        draws: ScoredSets | ScoredOrders = ScoredSets(game, run)
         needed_s = each_s * 2**players
     else:
         draws = ScoredOrders(game, run, judging.max_permutations)
@@ -155,6 +159,10 @@ def _draws(game: FragmentGame, run: Run, judging: Judging) -> ScoredSets | Score
     if limit is not None and needed_s > limit.at_latest().left():
         raise limit.refuse(needed_s)
     return draws
+
+
+def _widths(game: FragmentGame) -> dict[str, int]:
+    return {"sets": game.n_rows, "scores": 3}
 
 
 def scored_sets(game: Any, sets: Bools, worth: Floats) -> dict[str, Any]:

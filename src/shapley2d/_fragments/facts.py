@@ -81,6 +81,21 @@ class Fragments:
         return np.array([known[(one & holding).tobytes()] for one in sets])
 
     @property
+    def whole(self) -> float:
+        """The score of all contributors."""
+        return float(self.set_scores[self.sets.sum(axis=1).argmax()])
+
+    @property
+    def held(self) -> float:
+        """The share of the table's entries that anybody holds."""
+        return float(self.union.sum()) / (self.n_rows * len(self.columns))
+
+    @property
+    def held_twice(self) -> float:
+        """The share of the table's entries that two or more hold."""
+        return float(self.overlap.sum()) / (self.n_rows * len(self.columns))
+
+    @property
     def each_alone(self) -> Bools:
         """The sets of one contributor each."""
         return np.eye(len(self.cells), dtype=bool)
@@ -119,11 +134,14 @@ class Fragments:
         units = units_of(total)
         amounts = divide(units, values.tolist(), names)
         low, high = payment_interval(values, self.covariance, valuation.dof)
-        ends = (np.round(end * units) / 100 for end in (low, high))
         paid = np.array(amounts) / 100
-        columns = {"owner": names, "value": values, "amount": paid}
-        for name, pick, end in zip(("low", "high"), (np.minimum, np.maximum), ends, strict=True):
-            columns[name] = pick(end, paid)
+        columns = {
+            "owner": names,
+            "value": values,
+            "amount": paid,
+            "low": np.minimum(np.round(low * units) / 100, paid),
+            "high": np.maximum(np.round(high * units) / 100, paid),
+        }
         return make_frame(columns, valuation._frame)
 
     def best_sets(self, valuation: Valuation, costs: Any = None, budget: Any = None) -> Any:
@@ -140,7 +158,7 @@ class Fragments:
                     f"{price.min():g}",
                 )  # fmt: skip
         half, scores, sets = valuation._interval_factor, self.set_scores[found], self.sets[found]
-        lost = self.set_scores[self.sets.sum(axis=1).argmax()] - scores
+        lost = self.whole - scores
         columns: dict[str, Any] = {
             "size": sets.sum(axis=1),
             "contributors": [", ".join(compress(names, line)) for line in sets],
@@ -222,16 +240,15 @@ class Fragments:
             sizes |= {"s": len(given["sets"]), "p": len(given["pattern_rows"])}
             for name, (kind, axes) in _ARRAYS.items():
                 arrays[name] = given[name].reshape([sizes[axis] for axis in axes]).astype(kind)
-            plain = {name: record[name] for name in _FORM} | {
-                "baseline": float(arrays.pop("baseline")),
-                "files": tuple(FileDigest(*one) for one in record["files"]),
-                "labels": tuple(record["labels"]),
-            }
+            files = tuple(FileDigest(*one) for one in record["files"])
+            plain = {name: record[name] for name in _FORM}
+            plain |= {"files": files, "labels": tuple(record["labels"])}
             found = cls(**plain, **arrays)
-            scores = [found.alone, found.without]  # their sets are there
+            numbers: list[Any] = [*given.values(), found.baseline]
+            numbers += [found.alone, found.without]  # whose sets are there
         except (KeyError, TypeError) as error:
             raise ValueError("its numbers of contributors do not fit") from error
-        if not all(np.isfinite(one).all() for one in [*given.values(), *scores]):
+        if not all(np.isfinite(one).all() for one in numbers):
             raise ValueError("its numbers of contributors are not all finite")
         return found
 
@@ -242,12 +259,12 @@ _FORM = {
     "columns": [str],
     "labels": [str],
     "crossed": bool,
+    "baseline": int | float,
     "files": [(str, str, str)],
     "question": dict,
 }
 # types and axes: contributors (n), columns (m), patterns of rows (p), sets (s)
 _ARRAYS = {
-    "baseline": (float, ""),
     "cells": (int, "nm"),
     "union": (int, "m"),
     "overlap": (int, "m"),

@@ -34,7 +34,8 @@ MOST_REMEMBERED = 2**27
 class FragmentGame:
     """h(C, F) with its error lines, for sets of contributors C and of groups of columns F.
 
-    ``folds``: a judge, its score and the rows that it may train on (None for all), whose mean is h.
+    ``players``: the contributors that it is about. ``folds``: a judge, its score and the rows that
+    it may train on (None for all), whose mean is h.
     ``groups``: the group of every column; with ``by="contributor"`` all columns are one.
     ``compiled``: whether judges are, so that threads can share them.
     """
@@ -42,17 +43,18 @@ class FragmentGame:
     def __init__(
         self,
         joined: Joined,
+        players: Bools,
         folds: Sequence[tuple[Judge, Score, Ints | None]],
         groups: Ints,
         *,
         compiled: bool = False,
     ) -> None:
         self.compiled = compiled
-        self._held, self._labelled = joined.held, joined.labelled
-        self._folds, self._groups, self._n_rows = folds, groups, len(joined.ids)
+        self._held, self._labelled = joined.held[players], joined.labelled[players]
+        self._folds, self._groups, self._n_rows = folds, groups, joined.table.n_rows
         self._seen: dict[bytes, tuple[float, NDArray[np.float32]]] = {}
         self.n_trained = 0  # different unions of cells, in this process
-        self.n_rows, self.n_columns = len(joined.held), int(groups.max()) + 1
+        self.n_rows, self.n_columns = len(self._held), int(groups.max()) + 1
         self.n_lines = sum(score.n_lines for _, score, _ in folds)
 
     def __getstate__(self) -> dict[str, object]:
@@ -67,10 +69,11 @@ class FragmentGame:
         chosen = columns[self._groups]
         if not contributors.any() or not chosen.any():
             return np.zeros(1 + self.n_lines)
-        union = np.bitwise_or.reduce(self._held[contributors], axis=0)
+        union, labelled = (
+            np.bitwise_or.reduce(one[contributors], axis=0) for one in (self._held, self._labelled)
+        )
+        union &= labelled
         union[~chosen] = 0
-        if self._labelled is not None:
-            union &= np.bitwise_or.reduce(self._labelled[contributors], axis=0)
         key = hashlib.blake2b(union, digest_size=16).digest()
         found = self._seen.get(key)
         if found is None:

@@ -6,14 +6,14 @@ columns. A cell is held only where there is an entry; nothing is imputed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shapley2d._base.arrow import pa, pc
 from shapley2d._base.warnings import warn_input
-from shapley2d._base.words import counted, one_of
+from shapley2d._base.words import counted, one_of, plural
 from shapley2d._tables.kinds import KIND_PLURALS
 from shapley2d._tables.table import Column, FromText, Table
 from shapley2d.exceptions import InputError, Place, Setting
@@ -33,20 +33,18 @@ DISAGREE = ("error", "first", "missing")
 
 @dataclass(frozen=True)
 class Joined:
-    """The rows that have a label and of which somebody holds an entry, and who holds what."""
+    """The rows that have a label and of which somebody holds an entry, and who holds what.
+
+    Bits say of which rows: ``held`` (contributors, columns, bytes) of entries, ``labelled``
+    (contributors, bytes) of labels; all where ``apart`` says that labels are everybody's.
+    """
 
     names: list[str]  # of the contributors, as they were given
-    ids: list[str]
-    table: Table
+    table: Table  # its rows have the ids as names
     labels: list[Any]  # the target of every row
-    held: NDArray[np.uint8]  # (contributors, columns, bytes): a bit for every row
-    # (contributors, bytes): whose labels are whose; None where labels are everybody's
-    labelled: NDArray[np.uint8] | None
-
-    @property
-    def label_bytes(self) -> list[bytes]:
-        """Whose labels are whose, for a digest; nothing where they are everybody's."""
-        return [] if self.labelled is None else [self.labelled.tobytes()]
+    held: NDArray[np.uint8]
+    labelled: NDArray[np.uint8]
+    apart: bool
 
     def players(self, groups: Ints) -> tuple[Bools, Bools]:
         """Who can be worth anything: contributors with an entry or a label, groups of held columns.
@@ -56,21 +54,11 @@ class Joined:
         columns = np.zeros(int(groups.max()) + 1, dtype=bool)
         columns[groups[self.held.any(axis=(0, 2))]] = True
         people = np.asarray(self.held.any(axis=(1, 2)))
-        if self.labelled is not None:
-            people |= self.labelled.any(axis=1)
-        if not columns.any():
-            raise InputError("no contributor holds an entry of a row that has a label")
-        return people, columns
-
-    def take(self, players: Bools) -> Joined:
-        """The table with some of its contributors."""
-        names = [name for name, kept in zip(self.names, players, strict=True) if kept]
-        labelled = None if self.labelled is None else self.labelled[players]
-        return replace(self, names=names, held=self.held[players], labelled=labelled)
+        return people if self.apart else people | self.labelled.any(axis=1), columns
 
     def rows_of(self, packed: NDArray[np.uint8]) -> Bools:
         """Bits as one boolean for every row, along the last axis."""
-        return np.unpackbits(packed, axis=-1, count=len(self.ids)).view(bool)
+        return np.unpackbits(packed, axis=-1, count=self.table.n_rows).view(bool)
 
 
 def join_pieces(pieces: Sequence[Piece], target: str, disagree: str) -> Joined:
@@ -79,10 +67,9 @@ def join_pieces(pieces: Sequence[Piece], target: str, disagree: str) -> Joined:
     everybody = next((piece for piece in pieces if not piece.name), None)
     holders = [piece for piece in owners if piece.holds(target)]
     if everybody is not None and holders:
-        warn_input(
-            f"labels are given apart, so the column {target!r} of {_listed(holders)} is not used"
-        )
-        holders = []
+        shown = holders if len(holders) < 4 else []
+        several = one_of(piece.name for piece in shown) if shown else f"{len(holders)} files"
+        warn_input(f"labels are given apart, so the column {target!r} of {several} is not used")
     if everybody is None and not holders:
         raise InputError(
             f"no fragment holds the target {target!r}: give the labels apart, by ",
@@ -90,9 +77,9 @@ def join_pieces(pieces: Sequence[Piece], target: str, disagree: str) -> Joined:
         )
     ids = pc.unique(pa.concat_arrays([piece.ids for piece in owners]))
     ids = ids.take(pc.array_sort_indices(ids))
-    sources = [everybody] if everybody is not None else holders
+    sources = holders if everybody is None else [everybody]
     _check_common(owners, sources)
-    joining = _Joining(ids, disagree)
+    joining = _Joining(ids, pieces, disagree)
     label, who = joining.column(target, sources)
     known = ~np.isnan(label.entries)
     _tell_of_labels(ids, known, everybody, target)
@@ -104,21 +91,18 @@ def join_pieces(pieces: Sequence[Piece], target: str, disagree: str) -> Joined:
     none = np.zeros(len(ids), dtype=bool)
     masks = np.array([[mine.get(one, none) for _, mine in found] for one in owners])
     # rows of which nobody holds an entry are not there: who holds nothing changes nothing
-    rows = known & masks.any(axis=(0, 1))
-    labelled = None
-    if everybody is None:
-        labelled = np.packbits([who.get(one, none)[rows] for one in owners], axis=-1)
-    kept = [text for text, there in zip(ids.to_pylist(), rows.tolist(), strict=True) if there]
+    rows = np.flatnonzero(known & masks.any(axis=(0, 1)))
+    if not rows.size:
+        raise InputError("no contributor holds an entry of a row that has a label")
+    kept = np.array(ids.take(rows).to_pylist(), dtype=object)
+    labelled = [known if everybody else who.get(one, none) for one in owners]
     return Joined(
         [piece.name for piece in owners],
-        kept,
-        Table(
-            tuple(column.with_entries(column.entries[rows]) for column, _ in found),
-            np.array(kept, dtype=object),
-        ),
-        _plain_labels(label.with_entries(label.entries[rows])),
+        Table(tuple(column.take(rows) for column, _ in found), kept),
+        _plain_labels(label.take(rows)),
         np.packbits(masks[:, :, rows], axis=-1),
-        labelled,
+        np.packbits([mine[rows] for mine in labelled], axis=-1),
+        everybody is not None,
     )
 
 
@@ -138,78 +122,62 @@ def _tell_of_labels(ids: Any, known: Bools, everybody: Piece | None, target: str
     """Tell of rows without a label, and of labels without a row."""
     if not known.any():
         raise InputError(f"the target {target!r} is missing in every row")
-    if not known.all():
-        first = ids[int(np.flatnonzero(~known)[0])].as_py()
-        n = int((~known).sum())
+    if n := int((~known).sum()):
         warn_input(
-            f"{counted(n, 'row')} of {len(ids):,} {'has' if n == 1 else 'have'} no label and "
-            f"{'is' if n == 1 else 'are'} left out, first {first!r}"
+            f"{counted(n, 'row')} of {len(ids):,} {plural(n, 'has', 'have')} no label and "
+            f"{plural(n, 'is', 'are')} left out, first {ids[int(known.argmin())].as_py()!r}"
         )
-    if everybody is not None:
-        there = np.asarray(pc.is_in(everybody.ids, value_set=ids))
-        if not there.all():
-            first, n = everybody.ids[int(np.flatnonzero(~there)[0])].as_py(), int((~there).sum())
-            warn_input(
-                f"{counted(n, 'label')} of {len(there):,} {'is' if n == 1 else 'are'} for no row "
-                f"of any fragment, first {first!r}"
-            )
+    if everybody is None:
+        return
+    there = np.asarray(pc.is_in(everybody.ids, value_set=ids))
+    if n := int((~there).sum()):
+        warn_input(
+            f"{counted(n, 'label')} of {len(there):,} {plural(n, 'is', 'are')} for no row of any "
+            f"fragment, first {everybody.ids[int(there.argmin())].as_py()!r}"
+        )
 
 
 class _Joining:
     """Columns joined one after the other, and the entries in which contributors disagree."""
 
-    def __init__(self, ids: Any, disagree: str) -> None:
+    def __init__(self, ids: Any, pieces: Sequence[Piece], disagree: str) -> None:
         self._ids, self._disagree = ids, disagree
-        self._places: dict[int, Ints] = {}
+        self._rows = {one: pc.index_in(one.ids, value_set=ids).fill_null(-1) for one in pieces}
         self._count, self._first = 0, ""
 
     def column(self, name: str, pieces: Sequence[Piece]) -> tuple[Column, dict[Piece, Bools]]:
         """A column of all rows, and which of its entries each contributor holds."""
         n = len(self._ids)
-        columns = [piece.columns[name] for piece in pieces]
         kind, notation = _one_kind(name, pieces)
-        read = FromText(notation=notation)
-        words = sorted({word for one in columns for word in one.categories})
+        words = sorted({word for piece in pieces for word in piece.columns[name].categories})
         code = {word: float(k) for k, word in enumerate(words)}
-        entries, origin, disputed = np.full(n, np.nan), np.full(n, -1), np.zeros(n, dtype=bool)
+        entries, disputed = np.full(n, np.nan), np.zeros(n, dtype=bool)
+        whole = Column(name, kind, entries, tuple(words), FromText(notation=notation))
         held: dict[Piece, Bools] = {}
-        for k, (piece, column) in enumerate(zip(pieces, columns, strict=True)):
-            rows, own = self._rows(piece), column.entries
-            if kind == "category":
-                own = _recoded(column, code)
-            mine, given = np.zeros(n, dtype=bool), np.full(n, np.nan)
+        for piece in pieces:
+            column, rows = piece.columns[name], np.asarray(self._rows[piece])
+            own = _recoded(column, code) if kind == "category" else column.entries
             known = piece.held[name] & (rows >= 0)  # labels may be for rows of nobody
-            mine[rows[known]], given[rows[known]] = True, own[known]
-            differ = mine & (origin >= 0) & (given != entries)
-            if differ.any():
-                disputed |= differ
-                mine &= ~differ
-                if not self._first:
-                    row = int(np.flatnonzero(differ)[0])
-                    both = np.array([entries[row], given[row]])
-                    one, other = Column(name, kind, both, tuple(words), read).text()
-                    self._first = (
-                        f"{name!r} of {self._ids[row].as_py()!r} is {one!r} in "
-                        f"{pieces[origin[row]].name} and {other!r} in {piece.name}"
-                    )
-                if self._disagree == "missing":
-                    origin[differ] = -2
-            new = mine & (origin == -1)
-            entries[new], origin[new] = given[new], k
-            held[piece] = mine
+            given = np.full(n, np.nan)
+            given[rows[known]] = own[known]
+            new = np.isnan(entries)
+            entries[new] = given[new]
+            differ = ~np.isnan(given) & (given != entries)
+            if differ.any() and not self._first:
+                row = int(differ.argmax())
+                before = next(other.name for other, mine in held.items() if mine[row])
+                one, other = whole.with_entries(np.array([entries[row], given[row]])).text()
+                self._first = (
+                    f"{name!r} of {self._ids[row].as_py()!r} is {one!r} in {before} and {other!r} "
+                    f"in {piece.name}"
+                )
+            disputed |= differ
+            held[piece] = given == entries
         self._count += int(disputed.sum())
-        gone = origin == -2
-        if gone.any():
-            entries[gone] = np.nan
-            held = {piece: mine & ~gone for piece, mine in held.items()}
-        return Column(name, kind, entries, tuple(words), read), held
-
-    def _rows(self, piece: Piece) -> Ints:
-        key = id(piece)
-        if key not in self._places:
-            place = pc.index_in(piece.ids, value_set=self._ids)
-            self._places[key] = np.asarray(pc.fill_null(place, -1)).astype(np.intp)
-        return self._places[key]
+        if self._disagree == "missing":
+            entries[disputed] = np.nan
+            held = {piece: mine & ~disputed for piece, mine in held.items()}
+        return whole, held
 
     def tell(self) -> None:
         """Refuse or tell of the entries in which contributors disagree."""
@@ -265,11 +233,6 @@ def _plain_labels(column: Column) -> list[Any]:
     """The labels as text, whole numbers or numbers."""
     if column.kind in ("category", "date"):
         return list(column.text())
-    if column.kind == "boolean":
-        return [bool(one) for one in column.entries.tolist()]
     whole = (column.entries == np.round(column.entries)).all()
-    return list(column.entries.astype(np.int64 if whole else np.float64).tolist())
-
-
-def _listed(pieces: Sequence[Piece]) -> str:
-    return one_of(piece.name for piece in pieces[:3]) if len(pieces) < 4 else f"{len(pieces)} files"
+    kind = bool if column.kind == "boolean" else np.int64 if whole else np.float64
+    return list(column.entries.astype(kind).tolist())

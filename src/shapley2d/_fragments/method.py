@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from shapley2d._base.checks import check_choice
+from shapley2d._estimation.draws import LEAST_DRAWS
 from shapley2d._knn.method import KNN
 from shapley2d._methods.method import Method
 from shapley2d._models.by_name import MODELS
 from shapley2d._models.exact import Exact
-from shapley2d._models.game_draws import LEAST_ORDERS
 from shapley2d._models.judges import TAKE_MISSING
 from shapley2d._models.monte_carlo import MonteCarlo
 from shapley2d.exceptions import InputError, Setting
@@ -51,10 +51,10 @@ def read_method(method: Any) -> Judging:
             Setting("method", method), " has options of cells: of contributors only the model, ",
             "tolerance and max_permutations count",
         )  # fmt: skip
-    if isinstance(method, MonteCarlo) and method.max_permutations < LEAST_ORDERS:
+    if isinstance(method, MonteCarlo) and method.max_permutations < LEAST_DRAWS:
         raise InputError(
             Setting("max_permutations", method.max_permutations), " is too few for intervals: "
-            f"allow at least {LEAST_ORDERS}",
+            f"allow at least {LEAST_DRAWS}",
         )  # fmt: skip
     if isinstance(method, Exact):
         return Judging(method.model, "all sets", 0.0, 1)

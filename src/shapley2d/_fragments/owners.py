@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -9,7 +10,7 @@ import numpy as np
 
 from shapley2d._base.entries import as_text, is_missing
 from shapley2d._base.words import did_you_mean, entry_text
-from shapley2d._fragments.pieces import Piece, check_names, only_has, row_ids
+from shapley2d._fragments.pieces import Piece, check_names, make_piece, only_has, row_ids
 from shapley2d._tables.column_warnings import warn_of_reading
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.intake import as_frame, names_of, opened, without_column
@@ -48,14 +49,15 @@ def owned_pieces(
     else:
         masks = _by_cell(owners, table.n_rows, names, target)
     check_names(masks)
-    columns = {column.name: column for column in table.columns}
-    there = {name: ~np.isnan(column.entries) for name, column in columns.items()}
+    whole = make_piece("", ids, table)
     pieces = [
-        Piece(owner, ids, columns, {name: mask[:, j] & there[name] for j, name in enumerate(names)})
+        replace(whole, name=owner, held={
+            name: held & mask[:, j] for j, (name, held) in enumerate(whole.held.items())
+        })
         for owner, mask in masks.items()
-    ]
-    if target in columns and not any(piece.holds(target) for piece in pieces):
-        pieces.append(Piece("", ids, columns, there))
+    ]  # fmt: skip
+    if target in names and not any(piece.holds(target) for piece in pieces):
+        pieces.append(whole)
     return pieces
 
 
@@ -69,32 +71,32 @@ def _by_claim(
     masks: dict[str, Bools] = {}
     lines = frame.select("owner", "row", "column").iter_rows()
     for k, (owner, row, column) in enumerate(lines, start=1):
-        claim = f": claim {k}, of {owner!r}, names the"
         if is_missing(owner):
             raise InputError(
                 Setting("owners"), f": claim {k} (counted from 1) has no owner: name it"
             )
+        at = []
+        for what, entry, known, every in (
+            ("row", row, rows, ids), ("column", column, columns, features),
+        ):  # fmt: skip
+            chosen = _named(entry) or every
+            for one in chosen:
+                if one not in known:
+                    why = ", which is not an id of the table"
+                    if what == "column":
+                        why = did_you_mean(one, names) or ", which the table does not have"
+                    raise InputError(
+                        Setting("owners"), f": claim {k}, of {owner!r}, names the {what} {one!r}",
+                        why,
+                    )  # fmt: skip
+            at.append([known[one] for one in chosen])
         mask = masks.setdefault(as_text(owner), np.zeros((len(ids), len(names)), dtype=bool))
-        chosen = _named(row) or ids, _named(column) or features
-        for one in chosen[1]:
-            if one not in columns:
-                raise InputError(
-                    Setting("owners"), f"{claim} column {one!r}",
-                    did_you_mean(one, names) or ", which the table does not have",
-                )  # fmt: skip
-        for one in chosen[0]:
-            if one not in rows:
-                raise InputError(
-                    Setting("owners"), f"{claim} row {one!r}, which is not an id of the table"
-                )
-        mask[np.ix_([rows[one] for one in chosen[0]], [columns[one] for one in chosen[1]])] = True
+        mask[np.ix_(*at)] = True
     return masks
 
 
 def _named(entry: Any) -> list[str]:
-    """The rows or columns that a claim names, several as a list or separated by semicolons."""
-    if isinstance(entry, (list, tuple, np.ndarray)):
-        return [as_text(one) for one in entry]
+    """The rows or columns that a claim names, several separated by semicolons."""
     if is_missing(entry):
         return []
     text = entry_text(entry) if isinstance(entry, float) else as_text(entry)
@@ -106,18 +108,17 @@ def _by_cell(owners: Any, n: int, names: list[str], target: str | None) -> dict[
     frame = nw.from_native(as_frame(owners, "owners"), eager_only=True, pass_through=True)
     array = np.asarray(frame.to_numpy() if isinstance(frame, nw.DataFrame) else frame, dtype=object)
     features = [j for j, name in enumerate(names) if name != target]
-    if array.shape == (n, len(features)):
-        wide = np.full((n, len(names)), None, dtype=object)
-        wide[:, features] = array
-        array = wide
-    if array.shape != (n, len(names)):
+    every = range(len(names))
+    columns = next((some for some in (every, features) if array.shape == (n, len(some))), None)
+    if columns is None:
         raise InputError(
             Setting("owners"),
             f" has the shape {array.shape}, but the table has {(n, len(features))}",
             " without its target" if len(features) < len(names) else "",
             ": pass one name for every cell, or claims with the columns 'owner', 'row', 'column'",
         )
-    texts = np.array([None if is_missing(one) else as_text(one) for one in array.ravel()])
-    texts = texts.reshape(array.shape)
-    found = sorted({text for text in texts.ravel() if text is not None})
+    given = [None if is_missing(one) else as_text(one) for one in array.ravel()]
+    texts = np.full((n, len(names)), None, dtype=object)
+    texts[:, columns] = np.array(given, dtype=object).reshape(array.shape)
+    found = sorted({one for one in given if one is not None})
     return {owner: np.asarray(texts == owner) for owner in found}

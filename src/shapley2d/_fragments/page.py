@@ -76,16 +76,14 @@ def page_content(
 
     drawn = draw_map(f.patterns[:, order], f.pattern_rows) if k <= _COLOURS else None
     columns = np.arange(m) if drawn is None else np.array(drawn.columns)
-    whole = float(f.set_scores[f.sets.sum(axis=1).argmax()])
     price = read_costs(costs, [str(name) for name in valuation.row_names])
     page: dict[str, Any] = {
         "f": f, "k": k, "m": m, "order": order, "map": drawn, "coloured": k <= _COLOURS,
         "columns": [f.columns[j] for j in columns], "by_column": f.by == "column",
         "union": f.union[columns] / f.n_rows, "overlap": f.overlap[columns] / f.n_rows,
-        "nobody": 1 - float(f.union.sum()) / (f.n_rows * m),
-        "several": float(f.overlap.sum()) / (f.n_rows * m),
+        "nobody": 1 - f.held, "several": f.held_twice,
         "total": total, "total_half": factor * valuation.total_stderr, "factor": factor,
-        "whole": whole, "costs": [] if price is None else price[order].tolist(),
+        "whole": f.whole, "costs": [] if price is None else price[order].tolist(),
         "shapley": info.get("semivalue", ["shapley"] * 2) == ["shapley"] * 2,
         "seconds": info.get("seconds") or 0.0, "shown": k if k <= _SHOWN + 5 else _SHOWN,
         "num": num, "unit": unit, "score": Score.of(info) or Score(f.score), "share": share,
@@ -93,8 +91,11 @@ def page_content(
         "points": lambda value: f"{num(value)} {unit.words}".rstrip(),
         "part": lambda value: f"{num(value)} of {num(total)} {unit.words}".rstrip(),
     }  # fmt: skip
-    page["people"] = people = _people(valuation, page, columns)
-    page["pot"] = None if payments is None else _pay(people, payments)
+    page["people"] = people = _people(valuation, page, columns, payments)
+    page["pot"] = None
+    if payments is not None:
+        amount = sum(one["amount"] for one in payments)
+        page["pot"] = f"{amount:,.2f}".removesuffix(".00")
     page["names_of"] = lambda who, key="name": [people[i][key] for i in who]
     page["best"] = best = _best_sets(page)
     page["enough"] = next(one for one in best if one["lost"] <= one["half"])
@@ -104,7 +105,7 @@ def page_content(
     )
     for key, scores, stderr, sets in (
         ("alone", f.alone, f.set_stderr, f.each_alone),
-        ("missed", whole - f.without, f.set_lost_stderr, ~f.each_alone),
+        ("missed", f.whole - f.without, f.set_lost_stderr, ~f.each_alone),
     ):
         values, errors = scores[order], f.of_sets(stderr, sets)[order]
         first = leaders(values, errors, factor)
@@ -117,16 +118,18 @@ def page_content(
     return {**page, "claims": claims(page)}
 
 
-def _people(valuation: Valuation, page: dict[str, Any], columns: Ints) -> list[dict[str, Any]]:
-    """One record a contributor: what it holds, is worth, and adds, its bar in per cent."""
+def _people(
+    valuation: Valuation, page: dict[str, Any], columns: Ints, payments: list[dict[str, Any]] | None
+) -> list[dict[str, Any]]:
+    """One record a contributor: what it holds, is worth, adds, and is paid, its bar in per cent."""
     f, each = page["f"], page["f"].each(valuation)
-    low = min(0.0, *(one["low"] for one in each))
-    high = max(0.0, *(one["high"] for one in each))
+    low = float(min(0.0, *(one["low"] for one in each)))
+    high = float(max(0.0, *(one["high"] for one in each)))
 
     def place(value: float) -> float:
         return round(1 + 98 * (value - low) / (high - low or 1.0), 1)
 
-    people = []
+    people, paid = [], payments or [{}] * page["k"]
     for q, i in enumerate(page["order"].tolist()):
         one, cells = each[i], f.cells[i, columns]
         left, right = sorted((place(0), place(one["value"])))
@@ -138,16 +141,9 @@ def _people(valuation: Valuation, page: dict[str, Any], columns: Ints) -> list[d
             "columns": list(compress(page["columns"], cells)),
             "by_column": valuation.values[i, columns] if page["by_column"] else cells,
             "missed": page["whole"] - one["without"],
+            **{f"paid_{end}": amount for end, amount in paid[i].items()},
         })  # fmt: skip
     return people
-
-
-def _pay(people: list[dict[str, Any]], payments: list[dict[str, Any]]) -> str:
-    """Put payments into the records of contributors; the total as text."""
-    by_name = {str(one["owner"]): one for one in payments}
-    for one in people:
-        one |= {f"paid_{end}": by_name[one["name"]][end] for end in ("amount", "low", "high")}
-    return f"{sum(one['paid_amount'] for one in people):,.2f}".removesuffix(".00")
 
 
 def _best_sets(page: dict[str, Any]) -> list[dict[str, Any]]:

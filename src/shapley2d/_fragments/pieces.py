@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from shapley2d._base.arrays import Bools
-    from shapley2d._tables.table import Column
+    from shapley2d._tables.table import Column, Table
 
 Files = "Mapping[str, Any] | Sequence[Any]"
 
@@ -39,6 +39,13 @@ class Piece:
     def holds(self, name: str) -> bool:
         """Whether it holds any entry of a column."""
         return name in self.held and bool(self.held[name].any())
+
+
+def make_piece(name: str, ids: Any, table: Table) -> Piece:
+    """The piece of who holds every entry of a table."""
+    columns = {column.name: column for column in table.columns}
+    held = {key: ~np.isnan(column.entries) for key, column in columns.items()}
+    return Piece(name, ids, columns, held)
 
 
 def named_fragments(fragments: Any) -> dict[str, Any]:
@@ -89,7 +96,7 @@ def read_piece(name: str, data: Any, on: str | None, kinds: Mapping[str, str] | 
     data = opened(data)
     names = names_of(data)
     if on is None:
-        if not _has_index(data):
+        if _index(as_frame(data)) is None:
             raise InputError(
                 Place(name), " does not say which row is which: name the id column by ",
                 Setting("on"), _id_hint(names),
@@ -103,21 +110,16 @@ def read_piece(name: str, data: Any, on: str | None, kinds: Mapping[str, str] | 
         data, keys = without_column(data, on, name, "on")
     if len(names) == (on is not None):
         raise InputError(Place(name), " has no columns besides the ids: leave this file out")
-    own = None if kinds is None else {key: kinds[key] for key in kinds if key in names}
+    own = {key: kind for key, kind in (kinds or {}).items() if key in names}
     table = as_table(data, name, own or None)
     warn_of_reading(table, name)
-    ids = row_ids(table.row_names if keys is None else keys, name)
-    return Piece(
-        name,
-        ids,
-        {column.name: column for column in table.columns},
-        {column.name: ~np.isnan(column.entries) for column in table.columns},
-    )
+    return make_piece(name, row_ids(table.row_names if keys is None else keys, name), table)
 
 
-def _has_index(data: Any) -> bool:
-    frame = nw.from_native(as_frame(data), eager_only=True, pass_through=True)
-    return isinstance(frame, nw.DataFrame) and nw.maybe_get_index(frame) is not None
+def _index(data: Any) -> Any:
+    """The index of a frame or series; None where it has none."""
+    known = nw.from_native(data, eager_only=True, allow_series=True, pass_through=True)
+    return nw.maybe_get_index(known) if isinstance(known, (nw.DataFrame, nw.Series)) else None
 
 
 def _id_hint(names: Sequence[str]) -> str:
@@ -140,12 +142,10 @@ def row_ids(keys: Any, name: str) -> Any:
             Place(name), f" has no id in {counted(ids.null_count, 'row')}, first in row ",
             f"{row + 1} (counted from 1): fill it, or drop that row",
         )  # fmt: skip
-    counts = pc.value_counts(ids)
-    twice = np.flatnonzero(np.asarray(counts.field("counts")) > 1)
-    if twice.size:
+    if pc.count_distinct(ids).as_py() < len(ids):
+        twice = [one for one in pc.value_counts(ids).to_pylist() if one["counts"] > 1]
         raise InputError(
-            Place(name), f": the id {counts.field('values')[int(twice[0])].as_py()!r} stands in "
-            f"{counts.field('counts')[int(twice[0])].as_py()} rows",
+            Place(name), f": the id {twice[0]['values']!r} stands in {twice[0]['counts']} rows",
             f" ({len(twice):,} ids stand more than once)" if len(twice) > 1 else "",
             ": give each row an id of its own, or drop the repeated rows",
         )  # fmt: skip
@@ -190,14 +190,11 @@ def label_piece(y: Any, labels: Any, on: str | None) -> tuple[str, Piece | None]
             Setting("labels"), " are given, so ", Place("y"), " must be the name of their column"
         )
     name = as_text(getattr(y, "name", None) or "(label)")
-    series = nw.from_native(y, series_only=True, pass_through=True)
-    table = as_table({name: y}, "y")
-    index = None if not isinstance(series, nw.Series) else nw.maybe_get_index(series)
+    table, index = as_table({name: y}, "y"), _index(y)
     if index is None and on is not None:
         raise InputError(
             Place("y"), " does not say which label is whose: pass a series with the ids as its "
             "index, or a table by ", Setting("labels"),
         )  # fmt: skip
-    ids = row_ids(np.arange(table.n_rows) if index is None else np.asarray(index), "y")
-    column = table.columns[0]
-    return name, Piece("", ids, {name: column}, {name: ~np.isnan(column.entries)})
+    ids = row_ids(table.row_names if index is None else np.asarray(index), "y")
+    return name, make_piece("", ids, table)

@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.atomic_write import atomic_write
-from shapley2d._base.json_record import Maybe, check_form, real_number
+from shapley2d._base.json_record import Maybe, check_form, none_if_infinite, real_number
 from shapley2d._base.limits import is_too_deep, read_record_file
 from shapley2d._base.words import printable
 from shapley2d._fragments.payments import UNTRUSTED, divide, units_of
@@ -83,19 +83,12 @@ def make_receipt(
         )
     if pay is not None and facts.crossed and not trusted:
         raise InputError(*UNTRUSTED)
-    names, values = [str(name) for name in valuation.row_names], valuation.row_values.tolist()
+    each = facts.each(valuation)
+    names, values = ([one[what] for one in each] for what in ("contributor", "value"))
     cents = None if pay is None else units_of(pay)
     own, others = facts.files[: len(names)], facts.files[len(names) :]
     if [one.role for one in own] != names:  # of one assembled table
         own, others = [("", "", None)] * len(names), facts.files
-    lines = zip(
-        names,
-        own,
-        values,
-        (valuation._interval_factor * valuation.row_stderr).tolist(),
-        amounts_of(cents, values, names),
-        strict=True,
-    )
     record = {
         "format": FORMAT,
         "made": {
@@ -105,14 +98,16 @@ def make_receipt(
         "question": facts.question,
         "contributors": [
             {
-                "name": name,
+                "name": one["contributor"],
                 "file": file,
                 "sha256": digest,
-                "value": value,
-                "plus_minus": half if math.isfinite(half) else None,
+                "value": one["value"],
+                "plus_minus": none_if_infinite(one["half"]),
                 "amount": amount,
             }
-            for name, (_, file, digest), value, half, amount in lines
+            for one, (_, file, digest), amount in zip(
+                each, own, amounts_of(cents, values, names), strict=True
+            )
         ],
         "others": [
             {"name": f"({role})", "file": file, "sha256": digest} for role, file, digest in others

@@ -11,6 +11,8 @@ from shapley2d._fragments.facts import MOST_PATTERNS, Fragments
 from shapley2d._valuation.valuation import Valuation
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._fragments.estimate import Found
     from shapley2d._fragments.join import Joined
@@ -34,12 +36,11 @@ def make_valuation(
     ``known``: what else a valuation keeps of its contributors.
     """
     estimate = found.estimate
-    values = _among(estimate.values, players, groups)
     covariance = _among(found.covariance, players, players)
-    holders = [] if joined.labelled is None else joined.labelled.any(axis=1)
+    holders = [mine.any() and not joined.apart for mine in joined.labelled]
     facts = Fragments(
         columns=joined.table.column_names,
-        n_rows=len(joined.ids),
+        n_rows=joined.table.n_rows,
         **_map(joined),
         labels=tuple(compress(joined.names, holders)),
         covariance=covariance,
@@ -53,7 +54,7 @@ def make_valuation(
         **known,
     )
     return Valuation(
-        values=values,
+        values=_among(estimate.values, players, groups),
         stderr=_among(estimate.stderr, players, groups),
         row_names=np.array(joined.names, dtype=object),
         column_names=facts.columns if facts.by == "column" else ["all columns"],
@@ -67,7 +68,7 @@ def make_valuation(
     )
 
 
-def _among(found: Floats, *players: Bools) -> Floats:
+def _among(found: NDArray[Any], *players: Bools) -> Floats:
     """Numbers of the players, along the first axes; zeros for those that hold nothing."""
     whole = np.zeros([one.size for one in players] + [*found.shape[len(players) :]])
     whole[np.ix_(*players)] = found
@@ -95,7 +96,7 @@ def _patterns(joined: Joined) -> tuple[Bools, Ints]:
     none = np.zeros((0, n, m), dtype=bool), np.zeros(0, dtype=int)
     if n > _LETTERS:
         return none
-    codes = np.zeros((len(joined.ids), m), dtype=np.uint32)
+    codes = np.zeros((joined.table.n_rows, m), dtype=np.uint32)
     for k in range(n):
         codes |= joined.rows_of(joined.held[k]).T.astype(np.uint32) << np.uint32(k)
     keys = np.ascontiguousarray(codes).view(np.dtype((np.void, 4 * m))).ravel()

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 def sign(body: bytes, key: str | os.PathLike[str]) -> dict[str, str]:
     """Sign bytes with the private key of a PEM file; the public key and the signature."""
     private = _key(key, "private")
-    return {"public_key": _raw(private.public_key()), "signature": private.sign(body).hex()}
+    return {
+        "public_key": private.public_key().public_bytes_raw().hex(),
+        "signature": private.sign(body).hex(),
+    }
 
 
 def is_signed(body: bytes, record: dict[str, str]) -> bool:
@@ -32,7 +35,8 @@ def is_signed(body: bytes, record: dict[str, str]) -> bool:
 
 def public_key(path: str | os.PathLike[str]) -> str:
     """The public key of a PEM file, in hexadecimal."""
-    return _raw(_key(path, "public"))
+    raw: bytes = _key(path, "public").public_bytes_raw()
+    return raw.hex()
 
 
 def _key(path: str | os.PathLike[str], kind: str) -> Any:
@@ -48,12 +52,6 @@ def _key(path: str | os.PathLike[str], kind: str) -> Any:
     if not isinstance(found, (ed25519.Ed25519PrivateKey, ed25519.Ed25519PublicKey)):
         raise InputError(f"{path} is not a PEM file with a {kind} Ed25519 key without a password")
     return found
-
-
-def _raw(public: Any) -> str:
-    _, serialization = _library()
-    raw = public.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
-    return str(raw.hex())
 
 
 def _library() -> tuple[Any, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,7 +30,7 @@ from shapley2d._tables.digest import content_digest
 from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.intake import as_frame, names_of, opened, without_column
 from shapley2d._tables.kinds import check_kinds
-from shapley2d._tables.problem import Problem, Split, validated_split
+from shapley2d._tables.problem import Problem, Split, crossed_splits, validated_split
 from shapley2d._tables.reading.files import Source
 from shapley2d._tables.splits import check_cv, split_rows
 from shapley2d._tables.target import as_target
@@ -155,34 +156,33 @@ def value_fragments(
     check_choice(disagree, "disagree", DISAGREE)
     check_cv(FOLDS if cv is None else cv)
     judging = read_method(method)
-    target, pieces, files = _read(fragments, y, labels, on, owners, kinds)
+    target, pieces, sources = _read(fragments, y, labels, on, owners, kinds)
     joined = join_pieces(pieces, target, disagree)
     goal = as_target(np.array(joined.labels, dtype=object), joined.table, task)
     splits = [sorted_rows(one) for one in _splits(joined, goal, target, pieces, asked, run.seed)]
-    score = score_name(scoring, goal.task)
+    score, crossed = score_name(scoring, goal.task), X_valid is None
+    measures = [Score.of(score, split) for split in splits]
     folds = [
-        (
-            make_judge(judging.model, split, run.seed),
-            Score.of(score, split),
-            None if X_valid is not None else split.rows,
-        )
-        for split in splits
+        (make_judge(judging.model, split, run.seed), measure, split.rows if crossed else None)
+        for split, measure in zip(splits, measures, strict=True)
     ]
-    if X_valid is not None:
-        files.append(FileDigest("validation", *content_digest(X_valid, "validation")))
+    if not crossed:
+        sources.append(("validation", X_valid))
+    files = [FileDigest(role, *content_digest(one, role)) for role, one in sources]
     size = joined.table.n_columns
     groups = np.arange(size) if by == "column" else np.zeros(size, dtype=np.intp)
     players, columns = joined.players(groups)
     place = np.maximum(np.cumsum(columns) - 1, 0)
     compiled = isinstance(judging.model, str) and judging.model == "boosting"
-    game = FragmentGame(joined.take(players), folds, place[groups], compiled=compiled)
-    known = {"who holds what": hash_parts([joined.held.tobytes(), *joined.label_bytes]), "by": by}
+    game = FragmentGame(joined, players, folds, place[groups], compiled=compiled)
+    holding = hash_parts([joined.held.tobytes(), joined.labelled.tobytes()])
     problem = Problem(joined.table, goal, splits, None, score)
-    found = estimate_game(game, run.advising(), judging, problem, **known)
-    baseline = float(np.mean([measure.baseline for _, measure, _ in folds]))
+    asking = {"who holds what": holding, "by": by}
+    found = estimate_game(game, run.advising(), judging, problem, **asking)
+    baseline = float(np.mean([measure.baseline for measure in measures]))
     known = {
         "target": target, "score": score, "baseline": baseline, "by": by,
-        "n_valid": sum(split.valid.n_rows for split in splits), "crossed": X_valid is None,
+        "n_valid": sum(split.valid.n_rows for split in splits), "crossed": crossed,
         "files": tuple(files), "question": _question(asked, target, run),
     }  # fmt: skip
     info = run.record(
@@ -191,7 +191,7 @@ def value_fragments(
         method=method_word(method),
         task=goal.task,
         n_valid=known["n_valid"],
-        folds=len(splits) if X_valid is None else None,
+        folds=len(splits) if crossed else None,
         n_trained=found.n_trained,
         score=SAYS[score],
         baseline_utility=baseline,
@@ -205,32 +205,27 @@ def value_fragments(
         call=repeat_call(value_fragments, asked | {"random_state": run.seed}),
         **found.estimate.info,
     )
-    given = fragments if owners is not None else next(iter(named_fragments(fragments).values()))
-    return make_valuation(
-        joined, found, players, columns, known=known, info=info, frame=frame_kind(given)
-    )
+    frame = frame_kind(sources[0][1])
+    return make_valuation(joined, found, players, columns, known=known, info=info, frame=frame)
 
 
 def _read(
     fragments: Any, y: Any, labels: Any, on: str | None, owners: Any, kinds: Any
-) -> tuple[str, list[Piece], list[FileDigest]]:
-    """The name of the target, what everybody gives, and the digests of it."""
+) -> tuple[str, list[Piece], list[tuple[str, Any]]]:
+    """The name of the target, what everybody gives, and the files and frames by their roles."""
     target, everybody = label_piece(y, labels, on)
     if owners is not None:
         own = target if everybody is None else None
         pieces = owned_pieces(fragments, owners, on, own, kinds)
-        given = {"fragments": fragments, "owners": owners}
+        sources = [("fragments", fragments), ("owners", owners)]
     else:
-        given = named_fragments(fragments)
-        pieces = [read_piece(name, one, on, kinds) for name, one in given.items()]
-    files = [FileDigest(name, *content_digest(one, name)) for name, one in given.items()]
+        sources = [*named_fragments(fragments).items()]
+        pieces = [read_piece(name, one, on, kinds) for name, one in sources]
     if everybody is not None:
         pieces.append(everybody)
-        files.append(
-            FileDigest("labels", *content_digest(y if labels is None else labels, "labels"))
-        )
+        sources.append(("labels", y if labels is None else labels))
     check_kinds(kinds, {name for piece in pieces for name in piece.columns})
-    return target, pieces, files
+    return target, pieces, sources
 
 
 def _splits(
@@ -244,24 +239,15 @@ def _splits(
     """What trains and what validates: a table of its own, or folds of the rows."""
     X_valid, y_valid, weight = (asked[name] for name in ("X_valid", "y_valid", "valid_weight"))
     if X_valid is None:
-        if y_valid is not None or weight is not None:
-            absent = "y_valid" if y_valid is not None else "valid_weight"
-            raise InputError(Setting(absent), " needs a validation table ", Place("X_valid"))
+        for name in ("y_valid", "valid_weight"):
+            if asked[name] is not None:
+                raise InputError(Setting(name), " needs a validation table ", Place("X_valid"))
         warn_input(
             "there is no validation table, so the contributors' own rows test each other: rows "
             "that one of them invents vouch for each other"
         )
         parts = split_rows(joined.table, goal, asked["cv"] or FOLDS, seed=seed)
-        return [
-            Split(
-                train,
-                joined.table.take_rows(train),
-                goal.take(train),
-                joined.table.take_rows(held),
-                goal.take(held),
-            )
-            for train, held in parts.splits
-        ]
+        return crossed_splits(joined.table, goal, parts.splits)
     X_valid = opened(X_valid)
     if isinstance(weight, str):
         X_valid, weight = without_column(X_valid, weight, "X_valid", "valid_weight")
@@ -288,17 +274,17 @@ def _splits(
     return [validated_split(joined.table, goal, chosen, y_valid, weight)]
 
 
-_ASKED = ("on", "by", "disagree", "task", "kinds", "cv", "valid_weight", "scoring", "semivalue")
+_ASKED = (
+    *("on", "by", "disagree", "method", "task", "kinds", "cv", "valid_weight", "scoring"),
+    "semivalue",
+)
 
 
 def _question(asked: Mapping[str, Any], target: str, run: Run) -> dict[str, Any]:
     """The arguments that decide the values, as JSON; None where one is no plain value."""
-    method = asked["method"]
-    found: dict[str, Any] = {name: plain_value(asked[name]) for name in _ASKED}
     return {
-        **found,
+        **{name: plain_value(asked[name]) for name in _ASKED},
         "target": target,
-        "method": method if isinstance(method, str) else None,
         "random_state": run.seed,
         "labels_apart": asked["labels"] is not None or not isinstance(asked["y"], str),
         "max_time": None if run.limit is None else run.limit.seconds,
@@ -307,8 +293,7 @@ def _question(asked: Mapping[str, Any], target: str, run: Run) -> dict[str, Any]
 
 def plain_value(value: Any) -> Any:
     """A value if JSON can hold it, else None."""
-    if isinstance(value, dict):
-        return {str(key): plain_value(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain_value(one) for one in value]
-    return value if isinstance(value, (str, int, float, bool)) else None
+    try:
+        return json.loads(json.dumps(value))
+    except (TypeError, ValueError):
+        return None

@@ -19,15 +19,21 @@ cell; it matters for values from zero and for the label's own.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._methods.baseline import (
+    BLIND_GUESS,
+    MEAN_OF_ALL,
+    votes_baseline,
+    warn_of_perfect_zero,
+)
 from shapley2d._theory.semivalues import size_probabilities
 
 if TYPE_CHECKING:
     from shapley2d._base.arrays import Floats, Ints
-    from shapley2d._tables.problem import Split
+    from shapley2d._tables.problem import Problem, Split
     from shapley2d._theory.semivalues import Semivalue
 
 
@@ -114,3 +120,36 @@ class FewRows:
         single[few] = 1 / sizes[few] - 1 / k
         squared[few] = 1 / sizes[few] ** 2 - 1 / k**2
         return single, squared
+
+
+def rows_alone(
+    split: Split, n_neighbors: int, votes: str, baseline: str, semivalue: Semivalue
+) -> Floats:
+    """What rows are worth, whatever the columns, by the votes of few rows and a guess of none.
+
+    It is there with and without columns, so it matters to what the labels alone predict, and to the
+    label's own value.
+    """
+    few = FewRows.of(split, n_neighbors if votes == "share" else 1)  # one has all its votes
+    return few.values(semivalue, few.guess if guesses(split, votes, baseline) else 0.0)
+
+
+def guesses(split: Split, votes: str, baseline: str) -> bool:
+    """Whether no rows are worth a guess; in regression that is the error of the mean, not 0."""
+    return votes == "share" or (baseline != "zero" and split.y.task == "regression")
+
+
+def knn_baseline(problem: Problem, n_neighbors: int, votes: str) -> dict[str, Any]:
+    """The baseline for a result's record; empty where it is 0."""
+    classifies, from_zero = problem.target.task == "classification", problem.baseline == "zero"
+    if from_zero and votes == "k":
+        if not classifies:
+            warn_of_perfect_zero()
+        return {}
+    if not from_zero and problem.label is None:
+        return votes_baseline(problem, n_neighbors, votes)
+    if classifies and votes == "k":  # without a label no vote is right
+        return {}
+    utilities = [FewRows.of(split, n_neighbors).guess for split in problem.splits]
+    words = BLIND_GUESS if classifies else MEAN_OF_ALL
+    return {"baseline_utility": float(np.mean(utilities)), "baseline": words}

@@ -8,6 +8,8 @@ the number of rows that are all ranked, values are floats.
 Work is cut in batches of subsets and validation rows. A batch has two launches, after which its
 row values are multiplied by the subsets' weights on the GPU; so an interrupt waits for one batch,
 and only the result travels.
+
+Where no GPU was asked for by name, what fails on it is done by the processor.
 """
 
 from __future__ import annotations
@@ -16,19 +18,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shapley2d._knn.device import DeviceError
-from shapley2d._knn.game import RowValues
+from shapley2d._knn.device import DeviceError, say_unusable
 from shapley2d._knn.kernels.rows import BINS
 from shapley2d._knn.lens import REACH, UNIT
+from shapley2d._knn.neighbours import Neighbours
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
-
-    from shapley2d._base.arrays import Bools, Ints
+    from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._knn.device import Device
-    from shapley2d._knn.game import Floats, RowGame, Subsets
 
 _BIN_THREADS = 256  # as in rows.cu
 _SAME = 16  # as there
@@ -51,35 +48,59 @@ class _Batch(NamedTuple):
     slice: int
 
 
-class GpuRows(RowValues):
+class GpuNeighbours(Neighbours):
     """Row values on a GPU.
 
-    ``near``: rows that are ranked, at least; as many as the game says by default.
+    ``asked_for``: whether the GPU was, so that the processor must not take its place.
+    ``near``: rows that are ranked, at least; as many as the processor ranks by default.
     """
 
     rows_at_a_time = 64
+    on_gpu = True
 
-    def __init__(self, game: RowGame, device: Device, near: int | None = None) -> None:
-        super().__init__(game)
-        near = game.near if near is None else near
-        self._device, self._ranked = device, self.n_rows <= min(near, _RANKED)
+    def __init__(
+        self,
+        *tables: Any,
+        device: Device,
+        asked_for: bool = True,
+        near: int | None = None,
+        **asked: Any,
+    ) -> None:
+        super().__init__(*tables, **asked)
+        self._device, self._asked_for = device, asked_for
+        try:
+            self._set_up(self.near if near is None else near)
+        except DeviceError as error:
+            self._give_up(error)
+
+    def __call__(self, subsets: Bools, weights: Floats, chunk: Ints, **asked: Any) -> Floats:
+        """See the base class."""
+        if self.on_gpu and len(self.by_column):
+            try:
+                return self._on_gpu(subsets, weights, chunk)
+            except DeviceError as error:
+                self._give_up(error)
+        return super().__call__(subsets, weights, chunk, **asked)
+
+    def _give_up(self, error: DeviceError) -> None:
+        say_unusable(error, asked_for=self._asked_for)
+        self.on_gpu = False
+
+    def _set_up(self, near: int) -> None:
+        device = self._device
+        self._ranked = self.n_rows <= min(near, _RANKED)
         self._stride = -(-self.n_rows // 8) * 8
         self._lay_out(near)
         self._set_targets()
-        self._entries = [device.upload(game.by_row), device.upload(game.nominal.astype(np.uint8))]
-        self._columns, self._place = device.upload(game.by_column), device.upload(game.place)
-        tables = game.weights[:2] if game.classifies else game.weights[:5]
+        self._entries = [device.upload(self.by_row), device.upload(self.nominal.astype(np.uint8))]
+        self._columns = device.upload(self.by_column)
+        tables = self.ranks[:2] if self.classifies else self.ranks[:5]
         self._ranks = device.upload(np.ascontiguousarray(np.stack(tables, axis=1)))
         self._room: Any = None
 
-    @property
-    def block_size(self) -> int:
-        """Subsets that are given at a time; batches are as large as memory allows."""
-        return _BLOCK
-
     def _lay_out(self, near: int) -> None:
         """What is on the chip, and what else a block needs."""
-        device, regression = self._device, not self.game.classifies
+        device, regression = self._device, not self.classifies
         self._real = np.float64 if self._ranked else np.float32
         planes = 3 if regression else 2
         total, worth = 16 if regression else 4, planes * np.dtype(self._real).itemsize
@@ -99,8 +120,8 @@ class GpuRows(RowValues):
         self._threads, self._chip = threads, chip_bytes()
         blocks = max(min(blocks, device.processor_bytes // (self._chip + _OWN_BYTES)), 1)
         self._room_bytes = 0
-        if self.n_columns > _SIGHTS:
-            self._room_bytes = -(-self.n_columns // 2) * 2 * _SIGHT_BYTES
+        if len(self.by_column) > _SIGHTS:
+            self._room_bytes = -(-len(self.by_column) // 2) * 2 * _SIGHT_BYTES
         if not self._ranked:
             self._room_bytes += 4 * self._stride + -(-near_bytes(self.n_rows) // 16) * 16
             self._room_bytes += (2 + 16 * regression) * window
@@ -120,60 +141,39 @@ class GpuRows(RowValues):
         while self._tile > 2 and self._tile_bytes > device.block_bytes:
             self._tile //= 2
         if self._tile_bytes > device.block_bytes:
-            raise DeviceError(f"{self.n_columns} columns are too many for its memory on the chip")
+            raise DeviceError(
+                f"{len(self.by_column)} columns are too many for its memory on the chip"
+            )
 
     @property
     def _tile_bytes(self) -> int:
-        return 8 * 16 * -(-self.n_columns // 4) * self._tile
+        return 8 * 16 * -(-len(self.by_column) // 4) * self._tile
 
     def _set_targets(self) -> None:
         """Targets in regression, at most 1, and whole numbers in which sums of them are exact."""
         self._scale, self._quantum, self._whole, targets = 1.0, 1.0, 0, np.zeros(1)
-        if not self.game.classifies:
-            self._scale = float(2.0 ** np.frexp(np.abs(self.game.y).max())[1])
-            targets = np.asarray(self.game.y, dtype=np.float64) / self._scale
+        if not self.classifies:
+            self._scale = float(2.0 ** np.frexp(np.abs(self.y).max())[1])
+            targets = self.y / self._scale
             self._quantum = 2.0 ** (61 - self.n_rows.bit_length())
             self._whole = int(np.rint(targets * self._quantum).astype(np.int64).sum())
         self._targets = self._device.upload(targets)
 
-    def weighted_sums(
-        self,
-        blocks: Iterable[tuple[Subsets, Floats]],
-        n_lines: int,
-        valid: NDArray[np.integer] | None = None,
-    ) -> Floats:
-        """See the base class; here rows are put in the order of the table on the GPU."""
-        if self.game.all_vote:
-            return super().weighted_sums(blocks, n_lines, valid)
-        chosen = np.arange(self.n_valid) if valid is None else np.asarray(valid, dtype=np.intp)
-        return self._contract(blocks, n_lines, chosen, as_table=True)
-
-    def _contract(
-        self,
-        blocks: Iterable[tuple[Subsets, Floats]],
-        n_lines: int,
-        chosen: Ints,
-        *,
-        as_table: bool = False,
-    ) -> Floats:
+    def _on_gpu(self, subsets: Bools, weights: Floats, chunk: Ints) -> Floats:
         device = self._device
         try:
-            seen = _Seen(device, self.game, chosen, self._scale)
-            total = device.zeros((n_lines, self.n_rows), np.float64)
-            for subsets, weights in blocks:
-                batch = self._batch(len(subsets), chosen.size)
-                for start in range(0, len(subsets), batch.subsets):
-                    part = slice(start, start + batch.subsets)
-                    columns = device.upload(np.ascontiguousarray(weights[:, part]))
-                    lists = _Lists(device, subsets[part])
-                    for first in range(0, chosen.size, batch.valid):
-                        rows = slice(first, first + batch.valid)
-                        phi = self._sums(lists, seen.of(rows), batch.slice)
-                        total += columns @ phi
-                        device.wait()
-            total *= self._scale**2
-            if as_table:
-                total = total[:, self._place] / max(chosen.size, 1)
+            seen = _Seen(device, self, chunk, self._scale)
+            total = device.zeros((len(weights), self.n_rows), np.float64)
+            batch = self._batch(len(subsets), chunk.size)
+            for start in range(0, len(subsets), batch.subsets):
+                part = slice(start, start + batch.subsets)
+                columns = device.upload(np.ascontiguousarray(weights[:, part]))
+                lists = _Lists(device, subsets[part])
+                for first in range(0, chunk.size, batch.valid):
+                    rows = slice(first, first + batch.valid)
+                    total += columns @ self._sums(lists, seen.of(rows), batch.slice)
+                    device.wait()
+            total *= self._scale**2 / max(chunk.size, 1)
             return np.asarray(device.download(total))
         except device.memory_errors as error:
             device.free()
@@ -198,7 +198,7 @@ class GpuRows(RowValues):
         slices = -(-seen.count // length)
         unit, reach = seen.lenses[:, UNIT] @ lists.members, seen.lenses[:, REACH] @ lists.members
         begins = ((reach.view(np.int64) >> 42) - (BINS - 1)).astype(np.int32)
-        shape = (lists.pitch, self.n_rows, self.n_columns, self._stride)
+        shape = (lists.pitch, self.n_rows, len(self.by_column), self._stride)
         bins = device.empty(1 if self._ranked else n_pairs * self._stride, np.uint16)
         if not self._ranked:
             self._launch(
@@ -214,8 +214,8 @@ class GpuRows(RowValues):
         self._launch(
             "value_rows", (n_blocks,), self._threads,
             (*self._entries, self._columns, seen.lenses, lists.columns, lists.sizes, 2.0 * unit,
-             bins, self._targets, seen.labels, self._ranks, seen.weights, self.game.weights.alone,
-             self._quantum, self._whole, self.game.n_neighbors, *shape, lists.count, seen.count,
+             bins, self._targets, seen.labels, self._ranks, seen.weights, self.ranks.alone,
+             self._quantum, self._whole, self.n_neighbors, *shape, lists.count, seen.count,
              length, device.zeros(1, np.int32), self._room, self._room_bytes, lines),
             self._chip,
         )  # fmt: skip
@@ -244,16 +244,16 @@ class _Lists:
 class _Seen:
     """Validation rows on the GPU: lenses, labels or targets, and weights."""
 
-    def __init__(self, device: Device, game: RowGame, chosen: Ints, scale: float) -> None:
-        labels = np.zeros((chosen.size, 2))
-        if game.classifies:
-            labels[:] = game.runs[chosen]
+    def __init__(self, device: Device, rows: Neighbours, chunk: Ints, scale: float) -> None:
+        labels = np.zeros((chunk.size, 2))
+        if rows.classifies:
+            labels[:] = rows.runs[chunk]
         else:
-            labels[:, 0] = game.y_valid[chosen].astype(np.float64) / scale
-        self.lenses = device.upload(np.ascontiguousarray(game.lens[chosen].transpose(0, 2, 1)))
+            labels[:, 0] = rows.y_valid[chunk] / scale
+        self.lenses = device.upload(np.ascontiguousarray(rows.lens[chunk].transpose(0, 2, 1)))
         self.labels = device.upload(labels)
-        self.weights = device.upload(np.ascontiguousarray(game.valid_weights[chosen]))
-        self.count = chosen.size
+        self.weights = device.upload(np.ascontiguousarray(rows.valid_weights[chunk]))
+        self.count = chunk.size
 
     def of(self, rows: slice) -> _Seen:
         """Some of the rows."""

@@ -7,21 +7,38 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from shapley2d._base.defaults import MIN_COALITIONS, N_NEIGHBORS, TOLERANCE
-from shapley2d._base.warnings import warn_input
+from shapley2d._base.warnings import warn, warn_input
 from shapley2d._base.words import counted, plural
 from shapley2d._methods.method import PRECISE, Method, Option
 from shapley2d._methods.score_facts import CLOSED_SCORES, score_facts
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError, PrecisionWarning, Setting
 
 if TYPE_CHECKING:
+    from shapley2d._base.arrays import Ints
     from shapley2d._base.time_limit import TimeLimit
-    from shapley2d._estimation.estimate import Estimate
+    from shapley2d._knn.draws import KnnDraws
+    from shapley2d._knn.neighbours import Neighbours
     from shapley2d._knn.utility_game import KnnGame
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
 TRIPLES_PER_S = 2e7
 """Rows x validation rows x column subsets that a core values in a second (how_long.py)."""
+
+FEW_TRIPLES = 2**27
+"""Up to here (row, validation row, column subset) all subsets are evaluated: a few seconds."""
+
+MAX_ALL_COLUMNS = 24
+"""Beyond here all subsets are refused: they would be 2^25 and more."""
+
+MAX_SAMPLED_COLUMNS = 1024
+"""Beyond here a sample is refused, too: its regressions take the third power of their number."""
+
+FIRST_PER_COLUMN = 12
+"""Subsets to a column that a sampled draw has, where the caller asks for no number."""
+
+LEAST_SUBSETS = 32
+"""Subsets of such a draw, at least."""
 
 CROSSED_ROWS = 4000
 """With more rows that validate each other, a sample of them is used: all take minutes to hours."""
@@ -118,52 +135,144 @@ class KNN(Method):
         ),
     ] = "auto"
 
-    def solve(self, problem: Problem, run: Run) -> Estimate:
-        """Values under the K-nearest-neighbour utility, whose row axis has a closed form."""
+    def draws(self, problem: Problem, run: Run) -> KnnDraws:
+        """Chunks of validation rows under column subsets; the row axis has a closed form."""
         import numpy as np
 
-        from shapley2d._knn.devices import devices
-        from shapley2d._knn.metric import check_metric
-        from shapley2d._knn.run import KnnRun
-        from shapley2d._knn.subset_plan import SubsetPlan
-        from shapley2d._knn.votes import take_columns, varying_columns, with_votes, with_zeros
+        from shapley2d._base.in_threads import count_threads
+        from shapley2d._knn.draws import KnnDraws
+        from shapley2d._knn.few_rows import rows_alone
+        from shapley2d._knn.lines import ColumnLines
+        from shapley2d._knn.metric import check_metric, varying_columns
         from shapley2d._tables.problem import weigh_problem
 
         # a text that is the same in every row too, though no distance needs it
         check_metric(self.metric, problem.table)
         facts = self._facts(problem)
-        problem = weigh_problem(problem)
-        from_zero = problem.baseline == "zero"
-        if not from_zero:
+        problem, m = weigh_problem(problem), problem.table.n_columns
+        if problem.baseline != "zero":
             _warn_of_few_rows(problem, self.n_neighbors)
-        n_columns = problem.table.n_columns
-        kept = np.arange(n_columns) if from_zero else varying_columns(problem.table)
-        part = take_columns(problem, kept) if kept.size < n_columns else problem
-        plan = SubsetPlan(self.subsets, self.n_subsets, self.tolerance, part)
-        plan.check(kept.size)
-        for attempt in devices(self._device(run), plan.work()):
-            with attempt as device:
-                found = KnnRun(
-                    part,
-                    run,
-                    plan,
-                    n_neighbors=self.n_neighbors,
-                    metric=self.metric,
-                    valid_rows=self._valid_rows(problem),
-                    device=device,
-                ).value()
-                found = with_zeros(found, kept, n_columns)
-                found = with_votes(found, problem, run, self.n_neighbors, self.votes)
-                return found.noting(**facts)
-        raise AssertionError("the processor is always tried")
+        varies = varying_columns(problem.table) & (self.n_neighbors < _most_rows(problem))
+        groups, has_label = problem.column_groups, problem.label is not None
+        players = np.arange(m) if groups is None else groups.numbers[:m]
+        columns = ColumnLines(players, varies, run.semivalues[1], has_label=has_label)
+        self._check_columns(columns.n_kept)
+        level = self._level(columns.n_kept, problem)
+        folds = self._folds(problem, run, columns.used, level)
+        self._warn_of_few_subsets(level, columns.n_kept)
+        by_votes = (self.n_neighbors, self.votes, problem.baseline, run.semivalues[0])
+        rows, alone = [], []
+        for split, fold in zip(problem.splits, folds, strict=True):
+            rows.append(split.rows[fold.order])
+            alone.append(rows_alone(split, *by_votes)[fold.order])
+        draws = KnnDraws(
+            folds=folds,
+            rows=rows,
+            alone=alone,
+            shape=(problem.table.n_rows, columns.n_columns),
+            columns=columns,
+            seed=run.seed,
+            level=level,
+            n_subsets=self.n_subsets,
+            may_take_all=self._may_take_all(columns.n_kept),
+            every_row=self._valid_rows(problem) == "all",
+            # a worker of a cluster is one of many
+            n_threads=count_threads(run.n_jobs) if run.cluster is None else 1,
+        )
+        draws.known = {"metric": self.metric, "n_neighbors": self.n_neighbors, **facts}
+        return draws
+
+    def _folds(self, problem: Problem, run: Run, used: Ints, level: int) -> list[Neighbours]:
+        """The row values of all folds, on the processor, or on a GPU where that pays."""
+        from shapley2d._knn.device import choose_device
+        from shapley2d._knn.gpu import GpuNeighbours
+        from shapley2d._knn.metric import measure
+        from shapley2d._knn.neighbours import Neighbours
+
+        wanted, more = self._device(run), dict[str, Any]()
+        device = choose_device(wanted, level * _pairs(problem))
+        kind: type[Neighbours] = Neighbours
+        if device is not None:
+            kind, more = GpuNeighbours, {"device": device, "asked_for": wanted == "cuda"}
+        return [
+            kind(
+                measure(split.train, split.valid, self.metric, tells=k == 0).take(used),
+                split.y.codes,
+                split.y_valid.codes,
+                task=problem.target.task,
+                n_neighbors=self.n_neighbors,
+                semivalue=run.semivalues[0],
+                valid_weights=split.valid_weights,
+                **more,
+            )
+            for k, split in enumerate(problem.splits)
+        ]
+
+    def _level(self, n_columns: int, problem: Problem) -> int:
+        """Column subsets of a draw, at first; 2^m where all are evaluated.
+
+        How much there is to do decides, not a clock: the same call has the same result on a busy
+        machine.
+        """
+        from shapley2d._knn.kriging import MAX_SUBSETS
+
+        everything, wanted = 2**n_columns, self.n_subsets
+        takes_all = self.subsets == "all"
+        if wanted is None:
+            wanted = max(FIRST_PER_COLUMN * n_columns, LEAST_SUBSETS)
+            few = everything * _pairs(problem) <= FEW_TRIPLES
+            takes_all = takes_all or (
+                self._may_take_all(n_columns) and (few or self.tolerance == 0)
+            )
+        if n_columns <= MAX_ALL_COLUMNS and (takes_all or wanted >= everything):
+            return int(everything)
+        passes = -(-wanted // MAX_SUBSETS)
+        return -(-wanted // passes) // 2 * 2  # complement pairs
+
+    def _may_take_all(self, n_columns: int) -> bool:
+        """Whether a sampled run may start again with all subsets, once these cost less."""
+        return self.subsets == "auto" and self.n_subsets is None and n_columns <= MAX_ALL_COLUMNS
+
+    def _check_columns(self, n_columns: int) -> None:
+        """Refuse, before anything long is done, more columns than can be valued."""
+        if n_columns > MAX_SAMPLED_COLUMNS:
+            raise InputError(
+                f"{n_columns:,} columns are more than the {MAX_SAMPLED_COLUMNS:,} that ",
+                Setting("method", "knn"),
+                " can take: use ",
+                Setting("method", "mc"),
+                " with ",
+                Setting("model", "knn"),
+                ", value groups of columns, or drop columns",
+            )
+        if self.subsets == "all" and n_columns > MAX_ALL_COLUMNS:
+            raise InputError(
+                Setting("subsets", "all"),
+                f" needs 2^{n_columns} column subsets for {n_columns} columns: use ",
+                Setting("subsets", "sampled"),
+            )
+
+    def _warn_of_few_subsets(self, level: int, n_columns: int) -> None:
+        from shapley2d._knn.kriging import FEW_PER_PLAYER, few_subsets
+
+        if self.n_subsets is None or not few_subsets(level, n_columns):
+            return
+        warn(
+            PrecisionWarning(
+                Setting("n_subsets", self.n_subsets),
+                f" is few for {n_columns} columns: errors are large, and 95 % intervals can miss "
+                "those columns that matter most in subsets of a size that is not sampled; use ",
+                Setting("n_subsets", FEW_PER_PLAYER * n_columns),
+                " or more",
+            )
+        )
 
     def seconds(self, problem: Problem, run: Run) -> float:
         """How long all validation rows take on the processor, about."""
         from shapley2d._base.in_threads import count_threads
-        from shapley2d._knn.subset_plan import SubsetPlan
 
-        plan = SubsetPlan(self.subsets, self.n_subsets, self.tolerance, problem)
-        return plan.work() / (TRIPLES_PER_S * count_threads(run.n_jobs))
+        work = self._level(problem.table.n_columns, problem) * _pairs(problem)
+        return work / (TRIPLES_PER_S * count_threads(run.n_jobs))
 
     def score(self, problem: Problem, run: Run) -> float:
         """The share of right votes of the whole table, less that of the labels alone."""
@@ -202,7 +311,7 @@ class KNN(Method):
         )
 
     def _facts(self, problem: Problem) -> dict[str, Any]:
-        from shapley2d._knn.votes import knn_baseline
+        from shapley2d._knn.few_rows import knn_baseline
         from shapley2d._tables.problem import weigh_problem
 
         self._check(problem)
@@ -259,6 +368,11 @@ class KNN(Method):
             Setting("method", "mc"),
             f" with a model of scikit-learn, such as KNeighbors{kind}()",
         )
+
+
+def _pairs(problem: Problem) -> int:
+    """Pairs of a row and a validation row, in all splits."""
+    return sum(one.train.n_rows * one.valid.n_rows for one in problem.splits)
 
 
 def _most_rows(problem: Problem) -> int:

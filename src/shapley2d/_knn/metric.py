@@ -44,7 +44,7 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from shapley2d._base.arrays import Bools, Floats
+    from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._tables.table import Column, Table
 
 
@@ -69,6 +69,13 @@ class Columns:
     nominal: Bools
     weight: Floats
     missing: Floats
+
+    def take(self, columns: Ints) -> Columns:
+        """Some of the columns."""
+        return Columns(
+            self.train[columns], self.valid[columns],
+            self.nominal[columns], self.weight[columns], self.missing[columns],
+        )  # fmt: skip
 
     @property
     def n_rows(self) -> int:
@@ -132,6 +139,18 @@ def check_metric(metric: str, table: Table) -> None:
                 Setting("metric", "auto"),
                 " or drop the column",
             )
+
+
+def varying_columns(table: Table) -> Bools:
+    """Whether the entries of each column differ, a missing one from others.
+
+    >>> from shapley2d._tables.convert import as_table
+    >>> varying_columns(as_table([[1, "a", None, 0], [1, "b", None, 0]]))
+    array([False,  True, False, False])
+    """
+    entries = [column.entries for column in table.columns]
+    same = [(one == one[0]) | (np.isnan(one) & np.isnan(one[0])) for one in entries]
+    return np.array([not one.all() for one in same], dtype=np.bool_)
 
 
 class _Measured(NamedTuple):

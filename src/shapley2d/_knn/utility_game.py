@@ -18,7 +18,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from shapley2d._base.in_threads import map_in_threads, stop_flag
-from shapley2d._knn.few_rows import FewRows
+from shapley2d._knn.few_rows import FewRows, guesses
 from shapley2d._knn.kernels.rows import make_room, subset_codes
 from shapley2d._knn.kernels.utility import Nearest, add_utilities
 from shapley2d._knn.lens import bins_and_slack, make_lens
@@ -63,7 +63,8 @@ class KnnGame:
         self.n_rows, self.n_columns = columns.n_rows, columns.n_columns
         classifies, self._k = split.y.task == "classification", n_neighbors
         self._shares, self._few = votes == "share", FewRows.of(split, n_neighbors)
-        self._nothing = self._few.guess if self._shares or not classifies else 0.0
+        self.guesses = self._shares  # no rows are worth one, wherever values count from
+        self._nothing = self._few.guess if guesses(split, votes, "labels") else 0.0
         y, y_valid = (one.codes.astype(np.float64) for one in (split.y, split.y_valid))
         centre = 0.0 if classifies else float(np.mean(y))
         self._nearest = Nearest(

@@ -7,44 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._estimation.fingerprint import describe, hash_parts
-from shapley2d._version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from shapley2d._estimation.checkpoint import Checkpoint
-    from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
-
-
-def checkpoint_of(
-    run: Run,
-    games: dict[str, Any],
-    *,
-    method: str,
-    shape: tuple[int, int] | None = None,
-    problem: Problem | None = None,
-    max_bytes: int | None = None,
-    unit: str = "permutations",
-    **settings: Any,
-) -> Checkpoint:
-    """The checkpoint of a run that keeps one, for games whose fingerprint is known."""
-    from shapley2d._estimation.checkpoint import Checkpoint
-
-    identity = {
-        "version": __version__,
-        "random_state": run.seed,
-        "semivalue": run.semivalues,
-        **({} if problem is None else fingerprint_problem(problem)),
-        **{name: describe(value, name) for name, value in settings.items()},
-        **({} if run.game is None else {"name": run.game}),
-        "method": method,
-    }
-    return Checkpoint(
-        run.checkpoint, {**identity, **games}, shape=shape, max_bytes=max_bytes, unit=unit
-    )
 
 
 def fingerprint_problem(problem: Problem) -> dict[str, Any]:

@@ -81,7 +81,8 @@ class Run:
     ) -> None:
         """Warn when an estimate ended, at a limit or by Ctrl-C, before it met the tolerance.
 
-        And when one draw decides, which makes its errors wrong.
+        And when one draw decides, which makes its errors wrong. Without a ``limit`` or a tolerance
+        a fixed amount of work was asked for.
         """
         if "largest_share" in estimate.info:
             warn(
@@ -96,8 +97,9 @@ class Run:
         interrupted = estimate.info.get("interrupted", False)
         if estimate.info.get("time_up"):
             return  # as asked; the result says how precise it got
-        if estimate.info.get("converged", True) or (tolerance == 0 and not interrupted):
-            return  # a tolerance of 0 asks for a fixed amount of work
+        is_done = tolerance == 0 or not limit
+        if estimate.info.get("converged", True) or (is_done and not interrupted):
+            return
         ratio = estimate.info.get("ratio", np.inf)
         cause = ("interrupted",) if interrupted else ("stopped at ", Setting(limit, stopped_at))
         found = f": the largest standard error is {ratio:.3g} of the spread of the values, wanted "

@@ -14,13 +14,12 @@ if TYPE_CHECKING:
     from shapley2d._estimation.checkpoint import Checkpoint
     from shapley2d._estimation.draws import Draws
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._methods.method import Method
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
 
 def solve_draws(
-    method: Method, draws: Draws, run: Run, problem: Problem | None = None, **known: Any
+    method: Any, draws: Draws, run: Run, problem: Problem | None = None, **known: Any
 ) -> Estimate:
     """The estimate of draws, whose values count from where the problem asks.
 
@@ -40,7 +39,8 @@ def solve_draws(
     )
     limit = total.draws.limit
     if not total.draws.exact:
-        run.warn_of_precision(estimate, tolerance, limit, getattr(method, limit, 0))
+        stopped_at = estimate.info.get(limit, getattr(method, limit, 0))
+        run.warn_of_precision(estimate, tolerance, limit, stopped_at)
     return estimate
 
 
@@ -62,7 +62,7 @@ def baseline_lines(draws: Draws, run: Run, problem: Problem | None) -> Lines:
 
 
 def checkpoint_of(
-    method: Method, draws: Draws, run: Run, problem: Problem | None, **known: Any
+    method: Any, draws: Draws, run: Run, problem: Problem | None, **known: Any
 ) -> Checkpoint | None:
     """The checkpoint of a run, known by the options of its method and the digests of its tables.
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.streams import draw_seeds, generator
-from shapley2d._estimation.draws import Draw, Draws, Stratum
-from shapley2d._theory.axes import nested, set_weights, step_weights, subsets
+from shapley2d._estimation.draws import LEAST_DRAWS, Draw, Draws, Stratum
+from shapley2d._theory.axes import set_weights, step_weights, subsets
 from shapley2d._theory.game import nested_utilities
 
 if TYPE_CHECKING:
@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     from shapley2d._theory.game import Game
     from shapley2d._theory.semivalues import Semivalue
 
+_SAMPLED = 'method="mc" with max_time="{limit}" (--method mc --max-time {limit}) samples for {time}'
 _BLOCKS = 200  # of a game: enough for progress, checkpoints and many workers
-LEAST_ORDERS = 8
-"""Orders before there is an answer: errors by fewer mean little."""
-
 _LEAST, _MOST = 16, 2**20  # utilities of a block: fewer are not worth handing to a worker
 
 
@@ -48,6 +46,7 @@ class GameDraws(Draws):
         self.shape = (n_rows, games[0].n_columns)
         self.lines = getattr(games[0], "n_lines", 0)
         self.compiled = all(getattr(game, "compiled", False) for game in games)
+        self._guesses = [getattr(game, "guesses", False) for game in games]
         size = 1.0 if self.exact else math.inf
         self.strata = [Stratum(one, 1 / len(games), size) for one in rows]
 
@@ -65,6 +64,7 @@ class AllSets(GameDraws):
 
     exact = True
     unit = "block"
+    in_time = _SAMPLED
 
     def __init__(self, games: Sequence[Game], *asked: Any) -> None:
         super().__init__(games, *asked)
@@ -83,8 +83,11 @@ class AllSets(GameDraws):
         rows = subsets(game.n_rows, *(() if self._by_column else part))
         columns = subsets(game.n_columns, *(part if self._by_column else ()))
         worth = game.utilities(rows, columns)
-        worth[~rows.any(axis=1)] = 0.0
-        weights = np.column_stack([set_weights(columns, of_columns), ~columns.any(axis=1)])
+        if not self._guesses[k]:
+            worth[~rows.any(axis=1)] = 0.0
+        weights: Floats = np.zeros((len(columns), game.n_columns + 1))
+        weights[:, :-1] = set_weights(columns, of_columns)
+        weights[:, -1] = ~columns.any(axis=1)
         by_column = np.tensordot(weights, worth, (0, 1))  # (m + 1, row coalitions, ...)
         values = np.tensordot(set_weights(rows, of_rows), by_column, (0, 1))
         return Draw(values, stratum=k, notes=self.notes(k, rows, worth[:, -1]))
@@ -94,7 +97,15 @@ class AllSets(GameDraws):
         return {}
 
     def facts(self, count: int) -> dict[str, Any]:  # noqa: ARG002
-        return {"n_utilities": sum(2 ** (game.n_rows + game.n_columns) for game in self.games)}
+        return {"n_utilities": self._n_utilities}
+
+    def note(self, count: int) -> str:
+        done = self._n_utilities * count // self.count
+        return f"{done:,} of {self._n_utilities:,} utilities"
+
+    @property
+    def _n_utilities(self) -> int:
+        return sum(2 ** (game.n_rows + game.n_columns) for game in self.games)
 
 
 class Orders(GameDraws):
@@ -125,7 +136,7 @@ class Orders(GameDraws):
     @property
     def least(self) -> int:
         """Eight orders of every fold."""
-        return min(LEAST_ORDERS * len(self.games), self.count)
+        return min(LEAST_DRAWS * len(self.games), self.count)
 
     def __call__(self, number: int) -> Draw:
         k, own = self._placed(number)
@@ -134,20 +145,21 @@ class Orders(GameDraws):
         H = nested_utilities(game, *order)
         steps = [step_weights(len(one), semivalue) for one, semivalue in zip(
             order, self.semivalues, strict=True)]  # fmt: skip
-        H[0] = 0.0  # no rows
+        if not self._guesses[k]:
+            H[0] = 0.0  # no rows
         trailing = (1,) * (H.ndim - 2)
         by_row = np.diff(H, axis=0) * steps[0].reshape(-1, 1, *trailing)
         cells = np.diff(by_row, axis=1) * steps[1].reshape(-1, *trailing)
         values = np.concatenate([cells, by_row[:, :1]], axis=1)
-        notes = self.notes(k, nested(order[0]), H[:, -1])
+        notes = self.notes(k, order[0], H[:, -1])
         if self.ordered:
             return Draw(values, stratum=k, order=order, notes=notes)
         placed = np.empty_like(values)
         placed[np.ix_(order[0], np.append(order[1], len(order[1])))] = values
         return Draw(placed, stratum=k, notes=notes)
 
-    def notes(self, k: int, rows: Any, worth: Floats) -> dict[str, Any]:  # noqa: ARG002
-        """What to keep of the row coalitions, under all columns."""
+    def notes(self, k: int, order: Ints, worth: Floats) -> dict[str, Any]:  # noqa: ARG002
+        """What to keep of the row coalitions along an order, under all columns."""
         return {}
 
     def facts(self, count: int) -> dict[str, Any]:

@@ -54,7 +54,9 @@ class ModelMethod(Method):
         found = self.games(problem, run)
         games = found.games
         if problem.grouped:  # of few players coalitions come again
-            games = [game if game.compiled else RememberedGame(game) for game in games]
+            games = [
+                game if getattr(game, "compiled", False) else RememberedGame(game) for game in games
+            ]
         draws = self.draws_of(games, found.rows, found.n_rows, run)
         draws.known = found.info
         return draws

@@ -176,4 +176,5 @@ def sorted_rows(split: Split) -> Split:
         valid=split.valid.take_rows(order),
         y_valid=split.y_valid.take(order),
         valid_weights=weights,
+        valid_rows=None,
     )

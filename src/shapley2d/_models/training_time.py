@@ -9,8 +9,8 @@ from joblib import effective_n_jobs
 
 from shapley2d._base.progress import now
 from shapley2d._base.words import format_seconds
-from shapley2d._estimation.workers import single_threaded
-from shapley2d._models.game_draws import LEAST_ORDERS
+from shapley2d._estimation.draws import LEAST_DRAWS
+from shapley2d._estimation.parcels import single_threaded
 from shapley2d.exceptions import OutOfTimeError, Setting
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ def check_time(draws: GameDraws, run: Run) -> None:
     draw_s = _training_seconds(games[0]) * n * m * len(games)  # of one core
     n_jobs = -1 if draws.compiled and run.n_jobs is None else run.n_jobs
     left_s = float(run.limit.left() * effective_n_jobs(n_jobs))
-    if LEAST_ORDERS * draw_s <= left_s:
+    if LEAST_DRAWS * draw_s <= left_s:
         return
-    fit = int(min(left_s * n / (LEAST_ORDERS * draw_s), n - 1))  # groups with time for enough draws
+    fit = int(min(left_s * n / (LEAST_DRAWS * draw_s), n - 1))  # groups with time for enough draws
     groups = (f"value at most {fit:,} groups of rows (", Setting("row_groups"), "), or ")
     raise OutOfTimeError(
         Setting("max_time", run.limit),
         f" is too short: {n:,} x {m} players are {n * m:,} trainings for one draw, about "
-        f"{format_seconds(draw_s)} of a core, and a first result takes {LEAST_ORDERS} draws. "
+        f"{format_seconds(draw_s)} of a core, and a first result takes {LEAST_DRAWS} draws. "
         "Give it more time, ",
         *(groups if fit >= 2 else ["or "]),
         "value every cell by trees, faster: ",

@@ -21,7 +21,7 @@ from shapley2d._tables.target import as_target, label_name, match_target
 from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from shapley2d._base.arrays import Floats, Ints
     from shapley2d._tables.table import Table
@@ -215,19 +215,27 @@ def split_tables(
         time=None if times is None else times[kept],
         given=(tables.given.n_rows, kept),
     )
-    splits = [
+    of_rows = None if weights is None else weights[kept]
+    splits = crossed_splits(table, target, parts.splits, of_rows)
+    return _checked(replace(made, splits=splits, how=parts.how))
+
+
+def crossed_splits(
+    table: Table, target: Target, parts: Sequence[tuple[Ints, Ints]], weights: Floats | None = None
+) -> list[Split]:
+    """Splits of one table by positions of the rows that train and of those that validate."""
+    return [
         Split(
             train,
             table.take_rows(train),
             target.take(train),
             table.take_rows(held),
             target.take(held),
-            None if weights is None else weights[kept][held],
+            None if weights is None else weights[held],
             held,
         )
-        for train, held in parts.splits
+        for train, held in parts
     ]
-    return _checked(replace(made, splits=splits, how=parts.how))
 
 
 def _check_validation(X_valid: Any, y_valid: Any, valid_weight: Any, *, validates: bool) -> None:

@@ -41,7 +41,7 @@ _QUESTION = ("labels", "owners", "on", "by", "disagree", "method", "task", "scor
 _RUN = ("random_state", "n_jobs", "checkpoint", "cluster")
 _FACTS = (
     *("target", "columns", "n_rows", "labels", "score", "baseline", "n_valid", "crossed", "by"),
-    *("how", "n_orders", "n_trained"),
+    *("how", "n_orders", "n_trained", "held", "held_twice"),
 )
 _SETS, _COLUMNS = 12, 8  # lines and columns of tables
 
@@ -162,7 +162,6 @@ def _facts(valuation: Any, of: FragmentOptions, named: dict[str, str], paid: Any
         }
         for k, one in enumerate(found.each(valuation))
     ]  # fmt: skip
-    every = found.n_rows * len(found.columns)
     return {
         "schema": "shapley2d fragments 1",
         "version": __version__,
@@ -170,9 +169,7 @@ def _facts(valuation: Any, of: FragmentOptions, named: dict[str, str], paid: Any
         "paid": of.pay and float(of.pay),
         **{name: getattr(found, name) for name in _FACTS},
         "seconds": info["seconds"],
-        "held": int(found.union.sum()) / every,
-        "held_twice": int(found.overlap.sum()) / every,
-        "total": float(found.set_scores[found.sets.sum(axis=1).argmax()]),
+        "total": found.whole,
         "contributors": sorted(each, key=lambda one: -one["value"]),
         "partial": bool(info.get("interrupted")),
     }

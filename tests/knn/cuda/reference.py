@@ -7,25 +7,36 @@ from typing import NamedTuple
 import numpy as np
 
 from knn.row_oracles import binned_groups, twin
-from shapley2d._knn.game import RowGame
+from shapley2d._knn.gpu import GpuNeighbours
 from shapley2d._knn.metric import Columns
+from shapley2d._knn.neighbours import Neighbours
 
 
 class Case(NamedTuple):
-    """A game, and what it was made of."""
+    """A game, and what it is made of."""
 
-    game: RowGame
     columns: Columns
     y: np.ndarray
     y_valid: np.ndarray
+    weights: np.ndarray
     asked: dict
+
+    def rows(self, kind=Neighbours, **more):
+        asked = {
+            "task": self.asked["task"],
+            "n_neighbors": self.asked["k"],
+            "semivalue": self.asked["semivalue"],
+        }
+        return kind(self.columns, self.y, self.y_valid, valid_weights=self.weights, **asked, **more)
+
+    def on_gpu(self, device, near=None):
+        return self.rows(GpuNeighbours, device=device, near=near)
 
 
 def make_case(columns, y, y_valid, weights=None, *, task, k=5, semivalue="shapley"):
-    game = RowGame.of(
-        columns, y, y_valid, task=task, n_neighbors=k, semivalue=semivalue, valid_weights=weights
-    )
-    return Case(game, columns, y, y_valid, {"task": task, "k": k, "semivalue": semivalue})
+    weights = np.ones(len(y_valid)) if weights is None else weights / weights.mean()
+    asked = {"task": task, "k": k, "semivalue": semivalue}
+    return Case(columns, y, y_valid, weights, asked)
 
 
 def random_case(task, *, n=300, n_valid=5, m=5, seed=0, values=None, **asked):
@@ -49,11 +60,11 @@ def random_case(task, *, n=300, n_valid=5, m=5, seed=0, values=None, **asked):
 
 def mean_values(case, subsets, valid, near):
     """Row values under every subset, mean over validation rows, in the order of the table."""
-    found = np.zeros((len(subsets), case.game.n_rows))
+    found = np.zeros((len(subsets), case.columns.n_rows))
     groups_of = partial(binned_groups, near=near, ranked=near)
     for t in valid:
         alone = replace(case.columns, valid=case.columns.valid[:, [t]])
         for k, subset in enumerate(subsets):
             own = twin(alone, case.y, case.y_valid[[t]], subset, groups_of=groups_of, **case.asked)
-            found[k] += case.game.valid_weights[t] * own / len(valid)
+            found[k] += case.weights[t] * own / len(valid)
     return found

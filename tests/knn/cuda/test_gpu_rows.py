@@ -6,9 +6,9 @@ import pytest
 from knn.cuda.emulator import COMPILER, EmulatedDevice
 from knn.cuda.reference import make_case, mean_values, random_case
 from shapley2d._knn.device import DeviceError, find_device
-from shapley2d._knn.gpu import GpuRows
+from shapley2d._knn.gpu import GpuNeighbours
 from shapley2d._knn.metric import Columns
-from shapley2d._knn.processor import Processor
+from shapley2d.exceptions import DeviceWarning, InputError
 
 NEAR = 32
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler")
@@ -32,7 +32,7 @@ def all_subsets(m):
 
 def off_by(device, case, subsets, valid):
     """The largest difference from the definition, relative to the spread of the row values."""
-    found = GpuRows(case.game, device, NEAR).values(subsets, valid=valid)
+    found = case.on_gpu(device, NEAR).values(subsets, valid)
     wanted = mean_values(case, subsets, valid, NEAR)
     spread = np.ptp(wanted, axis=1, keepdims=True)
     return np.abs((found - wanted) / np.where(spread > 0, spread, 1.0)).max()
@@ -90,8 +90,8 @@ def test_crowds_at_the_edge_that_are_equal_or_not(device, task, apart):
 def test_the_processor_has_the_same_values(device, task):
     case = random_case(task, n=1500, n_valid=3)
     subsets = all_subsets(5)[[0, 5, 11, 31]]
-    wanted = Processor(case.game, 1).values(subsets)
-    found = GpuRows(case.game, device).values(subsets)
+    wanted = case.rows().values(subsets)
+    found = case.on_gpu(device).values(subsets)
     assert np.abs(found - wanted).max() < 1e-6 * np.ptp(wanted)
 
 
@@ -99,15 +99,15 @@ def test_the_processor_has_the_same_values(device, task):
 def test_sums_over_subsets_and_batches(device, task, monkeypatch):
     case = random_case(task, n=100)
     subsets, weights = all_subsets(5)[:20], np.random.default_rng(0).normal(size=(3, 20))
-    rows = GpuRows(case.game, device, NEAR)
+    rows = case.on_gpu(device, NEAR)
     valid = np.array([3, 0, 2, 4])
-    wanted = weights @ mean_values(case, subsets, valid, NEAR)
-    found = rows.contract(subsets, weights, valid=valid)
+    wanted = weights @ mean_values(case, subsets, valid, NEAR)[:, rows.order]
+    found = rows(subsets, weights, valid)
     assert np.abs(found - wanted).max() < 1e-6 * np.ptp(wanted)
-    assert np.array_equal(found, rows.contract(subsets, weights, valid=valid))
+    assert np.array_equal(found, rows(subsets, weights, valid))
     monkeypatch.setattr("shapley2d._knn.gpu._BATCH_BYTES", 60_000)
     monkeypatch.setattr("shapley2d._knn.gpu._BLOCK", 13)
-    again = rows.contract(subsets, weights, valid=valid)
+    again = rows(subsets, weights, valid)
     assert np.abs(again - wanted).max() < 1e-6 * np.ptp(wanted)
 
 
@@ -122,6 +122,11 @@ def test_a_gpu_with_less_memory_on_the_chip(tmp_path, task):
 @needs_compiler
 def test_memory_that_does_not_suffice_is_said(tmp_path):
     case = random_case("classification", n=100)
-    rows = GpuRows(case.game, EmulatedDevice(tmp_path, memory=10_000), NEAR)
-    with pytest.raises(DeviceError, match="memory does not suffice"):
+    rows = case.on_gpu(EmulatedDevice(tmp_path, memory=10_000), NEAR)
+    with pytest.raises(InputError, match="memory does not suffice"):
         rows.values(all_subsets(5))
+    rows = case.rows(GpuNeighbours, device=EmulatedDevice(tmp_path, memory=10_000), asked_for=False)
+    with pytest.warns(DeviceWarning, match="memory does not suffice"):
+        found = rows.values(all_subsets(5))
+    np.testing.assert_array_equal(found, case.rows().values(all_subsets(5)))
+    assert not rows.on_gpu

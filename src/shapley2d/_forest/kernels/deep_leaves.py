@@ -49,9 +49,9 @@ def add_orders(
     ``steps``: row d has the weights of a step that joins s of d columns; 1 for the Shapley value.
     ``beside``: row d has the probability that the label joins s of d columns; empty where it is not
         valued.
-    ``values`` (n, m), or (n, m + 1): is added to.
+    ``values`` (n, m + 1), or (n, m + 2): is added to; the label's come before the last column.
     """
-    n, label = values.shape[0], values.shape[1] - 1
+    n, label = values.shape[0], values.shape[1] - 2
     most = depths.max()
     counts, coefficients = np.empty((most + 1, 2)), np.empty((most + 1, 2))
     gains = np.empty((most + 1, 2))  # what a row gets for the step to the first columns

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from shapley2d import KNN, value_cells
-from shapley2d._knn.pieces import Pieces
-from shapley2d._knn.strata import deal_rows
+from shapley2d._knn.chunks import deal
+from shapley2d._knn.draws import KnnDraws
 from shapley2d.exceptions import InputError
 from tests.comparing import same_bits
 
@@ -144,7 +144,7 @@ def test_another_question_is_answered_from_the_start(tmp_path):
 
 
 def test_ctrl_c_keeps_the_chunks_done(monkeypatch):
-    data, real, calls = table(), Pieces.under, []
+    data, real, calls = table(), KnnDraws.__call__, []
 
     def interrupted(self, *arguments, **given):
         calls.append(1)
@@ -153,7 +153,7 @@ def test_ctrl_c_keeps_the_chunks_done(monkeypatch):
         return real(self, *arguments, **given)
 
     exact = value_cells(*data, method=ALL)
-    monkeypatch.setattr(Pieces, "under", interrupted)
+    monkeypatch.setattr(KnnDraws, "__call__", interrupted)
     run = value_cells(*data, method=SAMPLED.but(n_subsets=60))
     assert run.info["interrupted"] and not run.info["converged"]
     assert run.info["n_valid_used"] == 36
@@ -165,11 +165,13 @@ def test_ctrl_c_keeps_the_chunks_done(monkeypatch):
 
 def test_chunks_have_their_part_of_every_class():
     y = np.repeat([0, 1, 2], [60, 30, 6])
-    chunks = deal_rows(y, 16, np.random.default_rng(0))
+    chunks = deal(y, np.ones(96), 16, np.random.default_rng(0))
     assert sorted(np.concatenate(chunks).tolist()) == list(range(96))
     counts = np.array([np.bincount(y[chunk], minlength=3) for chunk in chunks])
     assert (counts.max(axis=0) - counts.min(axis=0) <= 2).all() and (counts[:, 2] == 1).all()
-    assert {chunk.size for chunk in deal_rows(np.arange(50.0), 7, np.random.default_rng(0))} <= {
+    assert {
+        chunk.size for chunk in deal(np.arange(50.0), np.ones(50), 7, np.random.default_rng(0))
+    } <= {
         6,
         7,
     }
@@ -180,13 +182,13 @@ import resource, sys
 from pathlib import Path
 import numpy as np
 from shapley2d import KNN, value_cells
-from shapley2d._knn import game
+from shapley2d._knn import neighbours
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(30_000, 12)).round(1)
 y = (X[:, 0] + X[:, 1] > 0).astype(int)
 data = X[:-2], y[:-2], X[-2:], y[-2:]
-game._BLOCK_NUMBERS = 2**20
+neighbours._NUMBERS = 2**20
 method = KNN(n_neighbors=3, subsets="sampled", n_subsets=48)
 value_cells(*data, method=method, progress=False, n_jobs=1)
 status = Path("/proc/self/status").read_text().split()
@@ -209,13 +211,6 @@ def test_all_validation_rows_are_used_where_a_sample_of_them_does_not_do():
     method = SAMPLED.but(tolerance=0.02, valid_rows="auto")
     run = value_cells(*table(60, 11), method=method)
     assert run.info["n_valid_used"] == 64 and run.info["converged"]
-
-
-def test_work_on_a_gpu_goes_one_piece_ahead_and_changes_no_bit(monkeypatch):
-    data, options = table(m=11), {"method": SAMPLED.but(n_subsets=40)}
-    plain = value_cells(*data, **options)
-    monkeypatch.setattr(Pieces, "on_gpu", True)
-    assert same_bits(value_cells(*data, **options), plain)
 
 
 @pytest.mark.slow

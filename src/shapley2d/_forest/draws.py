@@ -1,0 +1,342 @@
+"""The draws of forests: trees of a given model in numbered batches, or trees that are grown.
+
+A given model has all its trees already: their list ends, nothing is sampled, and the values are
+exact. Only in deep leaves, with many columns on their path, random orders of these are sampled
+after it. Where no model is given, trees are grown until their mean is precise, and a few of them
+are one Monte Carlo draw.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from shapley2d._base.streams import draw_seeds, generator
+from shapley2d._base.warnings import warn_input
+from shapley2d._base.words import counted
+from shapley2d._estimation.draws import Draw, Draws, Stratum
+from shapley2d._estimation.fingerprint import hash_parts
+from shapley2d._forest.ensemble import (
+    encoded_matrices,
+    encoded_rows,
+    is_fitted,
+    library_of,
+    read_model,
+)
+from shapley2d._forest.fitted import FittedTrees, Rows, Trees
+from shapley2d._forest.leaves import LeafGame
+from shapley2d._forest.library import has_text
+from shapley2d._forest.losses import PROBABILITY, SQUARED
+from shapley2d._forest.own_score import (
+    facts_of_models,
+    facts_of_score,
+    hold_models,
+    loss_of_constant,
+    unit_of,
+)
+from shapley2d._forest.read_sklearn import read_tree
+from shapley2d._knn.metric import varying_columns
+from shapley2d._methods.baseline import LABELS_ALONE, MEAN_OF_ALL, warn_of_perfect_zero
+from shapley2d._models.fitting import last_step
+from shapley2d.exceptions import Place, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from shapley2d._base.arrays import Bools, Floats
+    from shapley2d._forest.leaves import Leaves
+    from shapley2d._forest.trees import Features, SplitTree
+    from shapley2d._methods.run import Run
+    from shapley2d._tables.problem import Problem
+    from shapley2d._tables.table import Table
+
+GROVE = 4
+"""Trees of a draw, where they are grown."""
+
+DEPTH, LEAF_ROWS = 6, 5
+"""Splits on a path at most, and rows of a leaf at least, of trees that are grown.
+
+``benchmarks/forest_shape.py`` compares others: on 5 tables with wrong labels and cells, depths of 4
+to 10 and leaves of 1 to 10 rows differ by little more than chance, and deeper trees take longer.
+"""
+
+
+class ForestDraws(Draws):
+    """What given and grown trees have in common.
+
+    ``games``: one for every split; ``blind``: the scores there without any rows.
+    ``sees``: for every split, ``see(table)``: features of any rows of the table.
+    ``sampled``: the columns whose values are sampled.
+    """
+
+    compiled = True
+
+    def __init__(self, problem: Problem, run: Run, features: list[Features]) -> None:
+        self.games = [
+            LeafGame(
+                one.owners,
+                one.train.shape[1],
+                run.semivalues,
+                problem.table.n_columns,
+                labelled=problem.label is not None,
+                from_zero=problem.baseline == "zero",
+            )
+            for one in features
+        ]
+        self.shape = problem.table.n_rows, self.games[0].n_columns
+        self.blind: list[float] = []
+        self.sees: list[Callable[[Table], Floats]] = []
+        self.sampled: Bools = np.zeros(self.shape[1], dtype=np.bool_)
+        self._record: dict[str, Any] = {}
+
+    def held(self, count: int) -> list[FittedTrees]:
+        """The forest of every split, of so many trees if they are grown."""
+        raise NotImplementedError
+
+    def _values(self, k: int, several: Iterable[Leaves], share: float = 1.0) -> Floats:
+        """Values under some trees of split k, which have this share in what no rows are worth."""
+        game = self.games[k]
+        values = game.empty()
+        for leaves in several:
+            game.add_values(leaves, values)
+        game.add_no_rows(share * self.blind[k], values)
+        return values
+
+    def _note(self, problem: Problem, baseline: float, facts: dict[str, Any]) -> None:
+        """Keep facts for the record of a run, among them the baseline that values count from."""
+        blind = float(np.mean(self.blind))
+        if problem.baseline == "zero":
+            if facts["score"].get("squared"):
+                warn_of_perfect_zero()
+        elif problem.label is None:
+            facts |= {"baseline_utility": baseline, "baseline": LABELS_ALONE}
+        elif blind == 0.0:  # without a label none is right
+            facts |= {"baseline_utility": None}
+        else:
+            facts |= {"baseline_utility": blind, "baseline": MEAN_OF_ALL}
+        self._record = facts
+
+
+class GivenTrees(ForestDraws):
+    """The trees of a model in numbered batches, then random orders in their deep leaves.
+
+    ``max_rounds``: random orders of the columns of every deep leaf, at most.
+    """
+
+    limit, unit = "max_rounds", "batch"
+
+    def __init__(self, model: Any, problem: Problem, run: Run, max_rounds: int) -> None:
+        _warn_of_seen_rows(model, problem)
+        ensembles, model = read_model(model, problem, run)
+        super().__init__(problem, run, [one.features for one in ensembles])
+        self.sees, self._seed = [one.see for one in ensembles], run.seed
+        self._held = hold_models(model, ensembles, problem)
+        self.blind = [one.blind() for one in self._held]
+        pieces, folds = [len(one.pieces) for one in self._held], len(self._held)
+        self._batches = [(k, piece) for k in range(folds) for piece in range(pieces[k])]
+        self._deep: dict[int, list[int]] = {}  # batches with deep leaves, by split
+        shares = np.zeros(folds)
+        for k, piece in self._batches:
+            trees = self._held[k]
+            for t in (t for numbers in trees.pieces[piece] for t in numbers):
+                weights = trees.masses[t] * trees.scales[t]
+                share, named = self.games[k].deep_part(trees.model.trees[t], weights)
+                shares[k] += share / len(trees.model.trees)
+                self.sampled |= named
+                if named.any() and piece not in self._deep.setdefault(k, []):
+                    self._deep[k].append(piece)
+        self.sure, self.exact = len(self._batches), not self._deep
+        self.in_time = "" if self.exact else self.in_time  # all trees or nothing
+        self.count = self.sure + max_rounds * len(self._deep)
+        self.first = self.sure + 10 * len(self._deep)
+        rows = [split.rows for split in problem.splits]
+        self.strata = [
+            # a list that is exact is summed, others are means
+            Stratum(rows[k], (1 if self.exact else pieces[k]) / folds, pieces[k])
+            for k in range(folds)
+        ] + [Stratum(rows[k], 1 / folds) for k in self._deep]
+        facts = facts_of_models(self._held)
+        baseline = facts.pop("baseline_utility")
+        facts |= facts_of_score(problem, self._held[0].model.loss, self._held[0].unit)
+        facts |= _facts_of_trees(model, ensembles)
+        if self._deep:
+            self.sampled[problem.table.n_columns :] = True  # the label's
+            facts["exact_share"] = 1.0 - float(shares.mean())
+        self._note(problem, baseline, facts)
+
+    def __call__(self, number: int) -> Draw:
+        if number < self.sure:
+            k, piece = self._batches[number]
+            trees = self._held[k]
+            return Draw(self._values(k, trees.games(piece), 1 / len(trees.pieces)), stratum=k)
+        order, turn = divmod(number - self.sure, len(self._deep))
+        k = list(self._deep)[turn]
+        values = self.games[k].empty()
+        for piece in self._deep[k]:
+            for leaves in self._held[k].games(piece):
+                random = generator(self._seed, "path orders", order, k, leaves.number)
+                self.games[k].add_order(leaves, random, values)
+        return Draw(values, stratum=len(self._held) + turn)
+
+    def held(self, count: int) -> list[FittedTrees]:  # noqa: ARG002
+        """The model on every split."""
+        return self._held
+
+    def identity(self) -> dict[str, Any]:
+        """A digest of all trees."""
+        arrays = (
+            array
+            for held in self._held
+            for tree, leaf in zip(held.model.trees, held.model.leaves, strict=True)
+            for array in (*tree.arrays, leaf)
+        )
+        return {"trees": hash_parts(np.ascontiguousarray(array).tobytes() for array in arrays)}
+
+    def facts(self, count: int) -> dict[str, Any]:
+        """The model, its score, and how its deep leaves were sampled."""
+        if self.exact:
+            return self._record
+        n_rounds, share = (count - self.sure) // len(self._deep), self._record["exact_share"]
+        words = (
+            f" ({share:.0%} of their predictions exact, those of deeper leaves by "
+            f"{counted(n_rounds, 'random order')} of the columns on each path)"
+        )
+        return self._record | {"n_rounds": n_rounds, "forest": self._record["forest"] + words}
+
+    def note(self, count: int) -> str:
+        """How far a run is."""
+        if count <= self.sure:
+            return f"{count:,} of {self.sure:,} batches of trees"
+        return f"{counted((count - self.sure) // len(self._deep), 'random order')} in deep leaves"
+
+
+class GrownTrees(ForestDraws):
+    """Numbered groves of trees that are grown here.
+
+    A tree depends on its number alone: it is grown on a bootstrap sample of the training rows, and
+    every split chooses among as many random features as the root of their number. Its leaves are
+    the means of all training rows in them.
+
+    A squared error has slopes that depend on the prediction. Those of a tree are taken from the
+    other trees of its grove, so that a draw is unbiased: its expectation is the value under the
+    mean of infinitely many trees.
+    """
+
+    limit, unit = "max_trees", "grove"
+
+    def __init__(self, problem: Problem, run: Run, max_trees: int) -> None:
+        splits, self._classifies = problem.splits, problem.target.task == "classification"
+        self._matrices, features = zip(*map(encoded_matrices, splits), strict=True)
+        super().__init__(problem, run, list(features))
+        self.sees = [partial(encoded_rows, split.train) for split in splits]
+        self.sampled[:] = True
+        varies = np.any([varying_columns(split.train) for split in splits], axis=0)
+        self.sampled[: varies.size] = varies  # no tree can split on a constant column
+        self._loss = PROBABILITY if self._classifies else SQUARED
+        self._rows = [
+            Rows(one, split.y.codes, split.y_valid.codes, split.weights / split.weights.sum())
+            for one, split in zip(features, splits, strict=True)
+        ]
+        self._unit = unit_of(problem, self._loss, self._rows)
+        self._grown: dict[tuple[int, int], SplitTree] = {}
+        self._seeds, folds = draw_seeds(run.seed, len(splits)), len(splits)
+        self.count, self.first = max(-(-max_trees // GROVE), 2) * folds, 10 * folds
+        self.a_pass, self.whole_passes = folds, folds > 1
+        self.strata = [Stratum(split.rows, 1 / folds) for split in splits]
+        self._starts = [np.zeros(max(split.y.classes.size, 1)) for split in splits]
+        if not self._classifies:
+            self._starts = [
+                self._loss.best_constant(one.y, np.ones(one.y.size), 1) for one in self._rows
+            ]
+        for one, start in zip(self._rows, self._starts, strict=True):
+            lost = self._loss.each(one.y_valid, np.tile(start, (one.y_valid.size, 1)))
+            self.blind.append(self._unit.score(float(one.weights @ lost)))
+        alone = [self._unit.score(loss_of_constant(self._loss, one)) for one in self._rows]
+        facts = facts_of_score(problem, self._loss, self._unit)
+        self._note(problem, float(np.mean(alone)), facts)
+
+    def __call__(self, number: int) -> Draw:
+        grove, k = divmod(number, len(self.games))
+        held = self._forest(k, range(grove * GROVE, (grove + 1) * GROVE))
+        masses = None if self._classifies else _masses_by_others(held)
+        return Draw(self._values(k, held.games(masses=masses)), stratum=k)
+
+    def held(self, count: int) -> list[FittedTrees]:
+        """The forest of every split, of so many trees."""
+        return [self._forest(k, range(count)) for k in range(len(self.games))]
+
+    def _forest(self, k: int, numbers: range) -> FittedTrees:
+        trees = [self._tree(k, number) for number in numbers]
+        rounds = [list(range(len(trees)))]
+        start = self._starts[k]
+        model = Trees(trees, [], [0] * len(trees), rounds, self._loss, start=start)
+        return FittedTrees(model, self._rows[k], self._unit)
+
+    def _tree(self, k: int, number: int) -> SplitTree:
+        """A tree; kept, since it may be needed again."""
+        if (k, number) not in self._grown:
+            random, n = generator(self._seeds[k], "draw", number), self._rows[k].y.size
+            drawn = np.bincount(random.integers(n, size=n), minlength=n).astype(np.float64)
+            kind = DecisionTreeClassifier if self._classifies else DecisionTreeRegressor
+            estimator = kind(
+                max_depth=DEPTH,
+                min_samples_leaf=LEAF_ROWS,
+                max_features="sqrt",
+                random_state=int(random.integers(2**31)),
+            ).fit(self._matrices[k], self._rows[k].y, sample_weight=drawn)
+            self._grown[k, number] = read_tree(estimator)
+        return self._grown[k, number]
+
+    def facts(self, count: int) -> dict[str, Any]:
+        """The score, and how many trees were grown."""
+        n_trees = GROVE * (count // len(self.games))
+        return {
+            **self._record,
+            "n_trees": n_trees,
+            "forest": f"a forest of {counted(n_trees, 'tree')}",
+        }
+
+    def note(self, count: int) -> str:
+        """How far a run is."""
+        return counted(GROVE * (count // len(self.games)), "tree")
+
+
+def _masses_by_others(held: FittedTrees) -> list[Floats]:
+    """Sums of slopes in the leaves of every tree of a grove, by the mean of the others."""
+    rows, model, found = held.rows, held.model, []
+    factor = held.unit.factor * rows.weights[:, None]
+    for t, (leaf, at) in enumerate(zip(held.leaves, held.places, strict=True)):
+        others = model.start + (held.predicted - model.start - leaf[at]) * GROVE / (GROVE - 1)
+        found.append(held.mass(t, factor * model.loss.slopes(rows.y_valid, model.start, others)))
+    return found
+
+
+def _facts_of_trees(model: Any, ensembles: list[Any]) -> dict[str, Any]:
+    """Facts about the trees of a model for the record of a run."""
+    count = round(float(np.mean([len(one.reading.model.trees) for one in ensembles])))
+    last = last_step(model)
+    name = type(last).__name__
+    name = f"{library_of(last).name}'s Booster" if name == "Booster" else name
+    return {
+        "model": repr(model) if has_text(model) else type(model).__name__,
+        "n_trees": count,
+        "forest": f"the {counted(count, 'tree')} of {name}",
+        "boosted": ensembles[0].reading.boosted,
+    }
+
+
+def _warn_of_seen_rows(model: Any, problem: Problem) -> None:
+    """Warn that a fitted model may have chosen its splits by rows that validate it here."""
+    whole = problem.splits[0].train.n_rows == problem.table.n_rows
+    if isinstance(model, str) or not is_fitted(model) or (len(problem.splits) == 1 and whole):
+        return
+    warn_input(
+        Setting("model"),
+        " is fitted, and without ",
+        Place("X_valid"),
+        " the rows that validate may be among those that chose its splits, so the score looks "
+        "better than it is: pass a validation table, or the model unfitted",
+    )

@@ -1,1 +1,0 @@
-"""The column axis of the K-nearest-neighbour game from sampled coalitions."""
