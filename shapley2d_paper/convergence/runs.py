@@ -6,11 +6,11 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from shapley2d._estimation.monte_carlo import Moments
+from shapley2d._estimation.old_draws import PermutationDraws
 
 from shapley2d import KNN, Exact, value_cells
 from shapley2d._base.precision import convergence_ratio, interval_factor
-from shapley2d._estimation.monte_carlo import Moments
-from shapley2d._estimation.old_draws import PermutationDraws
 from shapley2d._knn.kriging import Kriging, sample_pairs
 from shapley2d._knn.metric import measure
 from shapley2d._knn.neighbours import Neighbours

@@ -4,12 +4,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from shapley2d._estimation.exact import DesignBlocks, _Sums
 from sklearn.ensemble import ExtraTreesClassifier
 
 from shapley2d import KNN, Exact, Forest, MonteCarlo, value_cells, value_game
 from shapley2d._estimation import checkpoint
 from shapley2d._estimation.checkpoint import Saved
-from shapley2d._estimation.exact import DesignBlocks, _Sums
 from shapley2d._forest.draws import GivenTrees, GrownTrees
 from shapley2d._models.function import FunctionGame
 from shapley2d.cli import main

@@ -123,7 +123,7 @@ def test_workers_change_nothing():
     [
         (
             {"method": MonteCarlo("boosting", truncation=0.1)},
-            "has none: leave it out, or use another model, such as",
+            "which is built in: leave it out, or use another model, such as",
         ),
         ({"method": Exact("boosting", preprocess="none")}, "hist_gradient_boosting"),
         (

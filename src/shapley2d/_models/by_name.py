@@ -6,7 +6,8 @@ scikit-learn's, with settings that suit small coalitions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.words import nearest_word
@@ -15,7 +16,7 @@ from shapley2d._methods.method import Method
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True)
@@ -24,62 +25,37 @@ class Model:
 
     name: str
     summary: str
-    # ``make(task)``: scikit-learn's estimator; None for a built-in model
-    make: Callable[[str], Any] | None = None
+    estimators: tuple[str, ...] = ()  # scikit-learn's, of classes and of numbers; none: built in
+    settings: Mapping[str, Any] = field(default_factory=dict)  # theirs
+    scales: bool = False  # whether columns are scaled before
     classifies_only: bool = False  # whether it predicts classes only
     scorings: tuple[str, ...] = ()  # the scores that it can compute, if not all of scikit-learn's
 
     @property
     def built_in(self) -> bool:
         """Whether it is this package's own."""
-        return self.make is None
+        return not self.estimators
 
+    def make(self, task: str) -> Any:
+        """Scikit-learn's estimator."""
+        module, name = self.estimators[task == "regression"].split(".")
+        model = getattr(import_module(f"sklearn.{module}"), name)(**self.settings)
+        if not self.scales:
+            return model
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
 
-def _tree(task: str) -> Any:
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
-    return DecisionTreeClassifier() if task == "classification" else DecisionTreeRegressor()
-
-
-def _forest(task: str) -> Any:
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-
-    return RandomForestClassifier(50) if task == "classification" else RandomForestRegressor(50)
-
-
-def _boosting(task: str) -> Any:
-    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-
-    boosting = (
-        HistGradientBoostingClassifier
-        if task == "classification"
-        else HistGradientBoostingRegressor
-    )
-    return boosting(max_iter=50, min_samples_leaf=5)
-
-
-def _logistic(task: str) -> Any:  # noqa: ARG001  (classes only)
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    # its solver does not draw: a seed tells that no other fit is needed
-    return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000, random_state=0))
-
-
-def _scaled_ridge(task: str) -> Any:
-    from sklearn.linear_model import Ridge, RidgeClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    ridge = RidgeClassifier if task == "classification" else Ridge
-    return make_pipeline(StandardScaler(), ridge(random_state=0))
+        return make_pipeline(StandardScaler(), model)
 
 
 MODELS = {
     model.name: model
     for model in (
-        Model("tree", "scikit-learn's decision tree", _tree),
+        Model(
+            "tree",
+            "scikit-learn's decision tree",
+            ("tree.DecisionTreeClassifier", "tree.DecisionTreeRegressor"),
+        ),
         Model(
             "gaussian_nb",
             "Gaussian naive Bayes, built in",
@@ -97,19 +73,34 @@ MODELS = {
             "boosted trees, built in: milliseconds a subset, missing entries as such",
             scorings=("accuracy", "balanced_accuracy", "neg_log_loss", "r2"),
         ),
-        Model("forest", "scikit-learn's random forest, 50 trees", _forest),
+        Model(
+            "forest",
+            "scikit-learn's random forest, 50 trees",
+            ("ensemble.RandomForestClassifier", "ensemble.RandomForestRegressor"),
+            {"n_estimators": 50},
+        ),
         Model(
             "hist_gradient_boosting",
             "scikit-learn's histogram gradient boosting, 50 rounds",
-            _boosting,
+            ("ensemble.HistGradientBoostingClassifier", "ensemble.HistGradientBoostingRegressor"),
+            {"max_iter": 50, "min_samples_leaf": 5},
         ),
+        # the solvers of these do not draw: a seed tells that no other fit is needed
         Model(
             "logistic",
             "scikit-learn's logistic regression on scaled columns",
-            _logistic,
+            ("linear_model.LogisticRegression",),
+            {"max_iter": 1000, "random_state": 0},
+            scales=True,
             classifies_only=True,
         ),
-        Model("scaled_ridge", "scikit-learn's ridge on scaled columns", _scaled_ridge),
+        Model(
+            "scaled_ridge",
+            "scikit-learn's ridge on scaled columns",
+            ("linear_model.RidgeClassifier", "linear_model.Ridge"),
+            {"random_state": 0},
+            scales=True,
+        ),
     )
 }
 """The models by name."""
@@ -137,17 +128,15 @@ def check_model(model: Any, name: str = "model") -> None:
     """Check the name of a model."""
     if isinstance(model, KNN):
         check_neighbours(model, "nearest neighbours as a model")
-    of_another_kind = isinstance(model, Method) and not isinstance(model, KNN)
-    if not of_another_kind and (not isinstance(model, str) or model in MODELS):
-        return
-    if not isinstance(model, str):
+    elif isinstance(model, Method):
         raise InputError(Setting(name, model), " is a method: give a model, such as ", "'tree'")
-    near = nearest_word(model, MODELS)
-    hint = f"did you mean {near!r}?" if near else f"use one of {', '.join(map(repr, MODELS))}"
-    raise InputError(
-        Setting(name, model),
-        f" is not a scikit-learn estimator and not the name of a model: {hint}",
-    )
+    elif isinstance(model, str) and model not in MODELS:
+        near = nearest_word(model, MODELS)
+        hint = f"did you mean {near!r}?" if near else f"use one of {', '.join(map(repr, MODELS))}"
+        raise InputError(
+            Setting(name, model),
+            f" is not a scikit-learn estimator and not the name of a model: {hint}",
+        )
 
 
 def is_built_in(model: Any) -> bool:
@@ -166,19 +155,17 @@ def resolve_model(
     model: Any, task: str, scoring: Any = None, preprocess: str = "auto", truncation: Any = None
 ) -> Any:
     """The name of a built-in model, or scikit-learn's estimator."""
-    record = MODELS[model] if isinstance(model, str) else Model("", "", make=lambda _: model)
-    if record.built_in:
-        for name, value, default in (
-            ("preprocess", preprocess, "auto"),
-            ("truncation", truncation, None),
-        ):
-            if value != default:
-                raise InputError(
-                    Setting(name, value),
-                    " does not go with ",
-                    Setting("model", model),
-                    *_why_not(record, name),
-                )
+    if not isinstance(model, str):
+        return model
+    record = MODELS[model]
+    instead = Setting("model", _INSTEAD.get(model, "tree"))
+    options = {"preprocess": (preprocess, "auto"), "truncation": (truncation, None)}
+    for name, (value, default) in options.items():
+        if record.built_in and value != default:
+            raise InputError(
+                Setting(name, value), " does not go with ", Setting("model", model),
+                ", which is built in: leave it out, or use another model, such as ", instead,
+            )  # fmt: skip
     if record.classifies_only and task == "regression":
         raise InputError(
             Setting("model", model),
@@ -191,7 +178,7 @@ def resolve_model(
         )
     if record.scorings:
         _check_scoring(record, task, scoring)
-    return model if record.make is None else record.make(task)
+    return model if record.built_in else record.make(task)
 
 
 def _check_scoring(record: Model, task: str, scoring: Any) -> None:
@@ -209,11 +196,3 @@ def _check_scoring(record: Model, task: str, scoring: Any) -> None:
         f" in {task}: use {', '.join(known)}, or a model of scikit-learn, such as ",
         Setting("model", instead),
     )
-
-
-def _why_not(record: Model, option: str) -> tuple[Any, ...]:
-    if option == "truncation" and record.name != "boosting":
-        return (", which does not train again for every subset: leave it out",)
-    has = "none" if option == "truncation" else "its own"
-    other = Setting("model", _INSTEAD.get(record.name, "tree"))
-    return f", which has {has}: leave it out, or use another model, such as ", other

@@ -13,31 +13,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
-from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.pipeline import Pipeline
 
 from shapley2d._base.words import counted
 from shapley2d._tables.table import native_columns
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-_WORDS = ("drop", "passthrough", None)
+    from shapley2d._base.arrays import Bools, Ints
 
 
 def names_columns(model: Any) -> bool:
     """Whether a model has a ``ColumnTransformer`` anywhere."""
-    parts = [model, *_parameters(model, deep=True).values()]
-    return any(isinstance(part, ColumnTransformer) for part in parts)
+    inside = model.get_params().values() if hasattr(model, "get_params") else ()
+    return any(isinstance(part, ColumnTransformer) for part in (model, *inside))
 
 
-def prune_columns(model: Any, native: Any, names: list[str], kept: NDArray[np.intp]) -> Any:
+def prune_columns(model: Any, native: Any, names: list[str], kept: Ints) -> Any:
     """A clone of the model for a table of some columns; None where it looks at none of them.
 
     ``native`` is the user's whole training table, ``names`` its columns, and ``kept`` the positions
-    of those that are there, ascending.
+    of those that are there.
     """
-    return _pruned(clone(model), _Seen(native, names, kept))
+    return _pruned(clone(model), _Seen(native, names, np.isin(np.arange(len(names)), kept)))
 
 
 @dataclass(frozen=True)
@@ -46,124 +44,82 @@ class _Seen:
 
     native: Any
     names: list[str]
-    kept: NDArray[np.intp]
+    there: Bools
 
-    def part(self, columns: NDArray[np.intp]) -> _Seen:
+    def part(self, columns: Ints) -> _Seen:
         """Some of the columns, in this order, as a transformer is given them."""
-        kept = np.flatnonzero(np.isin(columns, self.kept))
-        return _Seen(
-            native_columns(self.native, columns), [self.names[j] for j in columns.tolist()], kept
-        )
+        names = [self.names[j] for j in columns.tolist()]
+        return _Seen(native_columns(self.native, columns), names, self.there[columns])
 
 
 def _pruned(model: Any, seen: _Seen) -> Any:
     """The model, changed in place, or None where no column is left for it."""
+    if not names_columns(model):
+        return model
     if isinstance(model, ColumnTransformer):
         return _pruned_transformer(model, seen)
-    if isinstance(model, Pipeline):
-        first = next((k for k, (_, step) in enumerate(model.steps) if not _is_word(step)), None)
-        if first is None:
-            return model
+    if isinstance(model, Pipeline):  # later steps are given what the first one makes of the table
+        first = next(k for k, (_, step) in enumerate(model.steps) if hasattr(step, "fit"))
         name, step = model.steps[first]
-        step = _pruned(step, seen)
-        model.steps = [*model.steps[:first], (name, step), *model.steps[first + 1 :]]
-        return None if step is None else model
-    if isinstance(model, FeatureUnion):
-        pruned = [
-            (name, part if _is_word(part) else _pruned(part, seen))
-            for name, part in model.transformer_list
-        ]
-        model.transformer_list = [(name, part) for name, part in pruned if part is not None]
-        if model.transformer_weights is not None:
-            left = [name for name, _ in model.transformer_list]
-            model.transformer_weights = {
-                name: weight for name, weight in model.transformer_weights.items() if name in left
-            }
-        return model if model.transformer_list else None
-    return _pruned_inside(model, seen)
+        cut = _pruned(step, seen)
+        model.steps[first] = name, cut
+        return None if cut is None else model
+    for name, inside in model.get_params(deep=False).items():
+        if hasattr(inside, "fit"):  # of a search or a calibration
+            cut = _pruned(inside, seen)
+        elif isinstance(inside, (list, tuple)) and any(map(_is_part, inside)):  # a union or a vote
+            parts = [(one[0], _or_drop(one[1], seen)) if _is_part(one) else one for one in inside]
+            cut = parts if any(map(_is_part, parts)) else None
+        else:
+            continue
+        if cut is None:
+            return None
+        model.set_params(**{name: cut})
+    return model
 
 
 def _pruned_transformer(model: ColumnTransformer, seen: _Seen) -> Any:
-    transformers, listed = [], []
+    places, others = np.cumsum(seen.there) - 1, np.ones(seen.there.size, dtype=bool)
+    transformers: list[tuple[str, Any, Any]] = []
     for name, transformer, columns in model.transformers:
         spec = columns(seen.native) if callable(columns) else columns
-        positions = listed_positions(spec, seen.names)
-        listed.append(positions)
-        left = np.flatnonzero(np.isin(seen.kept, positions)) if positions.size else positions
-        if not left.size:
-            continue
+        listed = listed_positions(spec, seen.names)
+        others[listed] = False
         # in the order in which they are listed, at their places in the table that is left
-        order = [int(np.searchsorted(seen.kept, j)) for j in positions.tolist() if j in seen.kept]
-        part = transformer
-        if not _is_word(transformer):
-            part = _pruned(transformer, seen.part(positions))
-        single = isinstance(spec, (str, int, np.integer))
-        # a part that is left with nothing still keeps its columns from the remainder
-        transformers.append((name, "drop" if part is None else part, order[0] if single else order))
+        left = places[listed[seen.there[listed]]].tolist()
+        if left:  # a part that is left with nothing still keeps its columns from the remainder
+            part = _or_drop(transformer, seen.part(listed))
+            transformers.append((name, part, left[0] if np.isscalar(spec) else left))
     model.transformers = transformers
-    rest = np.setdiff1d(seen.kept, np.concatenate([*listed, np.zeros(0, dtype=np.intp)]))
-    dropped = all(isinstance(part, str) and part == "drop" for _, part, _ in transformers)
-    if dropped and (not rest.size or model.remainder == "drop"):
-        return None
-    if not _is_word(model.remainder) and rest.size:
-        everything = np.setdiff1d(
-            np.arange(len(seen.names)), np.concatenate([*listed, np.zeros(0, dtype=np.intp)])
-        )
-        model.remainder = _pruned(model.remainder, seen.part(everything)) or "drop"
-    return model
+    used = [part for _, part, _ in transformers]
+    if (others & seen.there).any():
+        model.remainder = _or_drop(model.remainder, seen.part(np.flatnonzero(others)))
+        used.append(model.remainder)
+    return model if any(not isinstance(part, str) or part != "drop" for part in used) else None
 
 
-def _pruned_inside(model: Any, seen: _Seen) -> Any:
-    """Prune the estimators inside another one: a search, a vote or a calibration."""
-    for name, part in _parameters(model, deep=False).items():
-        if hasattr(part, "fit") and names_columns(part):
-            inner = _pruned(part, seen)
-            if inner is None:
-                return None
-            model.set_params(**{name: inner})
-        elif isinstance(part, (list, tuple)) and any(_named_part(item) for item in part):
-            inner = [
-                (item[0], _pruned(item[1], seen) or "drop") if _named_part(item) else item
-                for item in part
-            ]
-            if not any(_named_part(item) for item in inner):
-                return None
-            model.set_params(**{name: inner})
-    return model
+def _or_drop(part: Any, seen: _Seen) -> Any:
+    cut = _pruned(part, seen)
+    return "drop" if cut is None else cut
 
 
-def _named_part(item: Any) -> bool:
-    return (
-        isinstance(item, tuple)
-        and len(item) == 2
-        and isinstance(item[0], str)
-        and hasattr(item[1], "fit")
-    )
+def _is_part(item: Any) -> bool:
+    """Whether an item is a model with its name."""
+    return isinstance(item, tuple) and hasattr(item[-1], "fit")
 
 
-def _is_word(part: Any) -> bool:
-    return part is None or (isinstance(part, str) and part in _WORDS)
-
-
-def _parameters(model: Any, *, deep: bool) -> dict[str, Any]:
-    return dict(model.get_params(deep=deep)) if hasattr(model, "get_params") else {}
-
-
-def listed_positions(spec: Any, names: list[str]) -> NDArray[np.intp]:
+def listed_positions(spec: Any, names: list[str]) -> Ints:
     """Positions of the columns that a ``ColumnTransformer`` lists, as scikit-learn reads them."""
-    n = len(names)
-    if isinstance(spec, (str, int, np.integer)) and not isinstance(spec, (bool, np.bool_)):
-        return np.array([_position(spec, names)], dtype=np.intp)
+    everything = np.arange(len(names))
     if isinstance(spec, slice):
-        ends = (spec.start, spec.stop)
-        if any(isinstance(end, str) for end in ends):  # a slice of names includes its end
-            start = 0 if spec.start is None else _position(spec.start, names)
-            stop = n if spec.stop is None else _position(spec.stop, names) + 1
-            return np.arange(start, stop, spec.step or 1, dtype=np.intp)
-        return np.arange(n, dtype=np.intp)[spec]
-    items = list(spec)
+        start, stop = spec.start, spec.stop
+        if isinstance(start, str) or isinstance(stop, str):  # a slice of names includes its end
+            start = None if start is None else _position(start, names)
+            stop = None if stop is None else _position(stop, names) + 1
+        return everything[start : stop : spec.step]
+    items = [spec] if np.isscalar(spec) else list(spec)
     if items and all(isinstance(item, (bool, np.bool_)) for item in items):
-        return np.flatnonzero(items).astype(np.intp)
+        return np.flatnonzero(items)
     return np.array([_position(item, names) for item in items], dtype=np.intp)
 
 

@@ -47,7 +47,8 @@ class GroupedGame(_Around):
 class LabelGame(_Around):
     """A game with the label as its last column: without it, columns are worth what no rows are.
 
-    ``from_zero``: whether no rows are worth 0, and not a guess.
+    ``from_zero``: whether no rows are worth 0, and not a guess, nor the label without features what
+    it alone predicts.
 
     For what a feature is worth beside the label, see
     :func:`shapley2d._theory.semivalues.feature_semivalue`.
@@ -59,6 +60,7 @@ class LabelGame(_Around):
         self.n_columns = game.n_columns + 1
         none = (np.zeros((1, size), dtype=bool) for size in (game.n_rows, game.n_columns))
         self._nothing = 0.0 if from_zero else game.utilities(*none).item()
+        self._from_zero = from_zero
 
     def utilities(self, rows: Bools, columns: Bools) -> Floats:
         """Matrix of utilities; only column coalitions with the label are asked of the game."""
@@ -66,6 +68,8 @@ class LabelGame(_Around):
         matrix = np.full((len(rows), len(columns)), self._nothing)
         if labelled.any():
             matrix[:, labelled] = self._game.utilities(rows, columns[labelled, :-1])
+        if self._from_zero:
+            matrix[:, ~columns[:, :-1].any(axis=1)] = 0.0
         return matrix
 
     def grid(self, row_order: Ints, column_order: Ints, start: int = 0) -> Floats:
@@ -73,6 +77,8 @@ class LabelGame(_Around):
         before = int(np.argmax(column_order == self.n_columns - 1))  # columns that join earlier
         features = np.delete(column_order, before)
         labelled = nested_utilities(self._game, row_order, features, max(start - 1, before))
+        if self._from_zero and max(start - 1, before) == 0:
+            labelled[:, 0] = 0.0
         without = np.full((self.n_rows + 1, max(before + 1 - start, 0)), self._nothing)
         return np.concatenate([without, labelled], axis=1)
 
