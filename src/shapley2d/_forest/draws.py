@@ -37,8 +37,8 @@ from shapley2d._forest.own_score import (
     loss_of_constant,
     unit_of,
 )
+from shapley2d._forest.probe import differ
 from shapley2d._forest.read_sklearn import read_tree
-from shapley2d._knn.metric import varying_columns
 from shapley2d._methods.baseline import LABELS_ALONE, MEAN_OF_ALL, warn_of_perfect_zero
 from shapley2d._models.fitting import last_step
 from shapley2d.exceptions import Place, Setting
@@ -232,9 +232,10 @@ class GrownTrees(ForestDraws):
         self._matrices, features = zip(*map(encoded_matrices, splits), strict=True)
         super().__init__(problem, run, list(features))
         self.sees = [partial(encoded_rows, split.train) for split in splits]
-        self.sampled[:] = True
-        varies = np.any([varying_columns(split.train) for split in splits], axis=0)
-        self.sampled[: varies.size] = varies  # no tree can split on a constant column
+        self.sampled[problem.table.n_columns :] = True  # the label's
+        for one in features:  # no tree can split on a constant column
+            varies = differ(one.train, one.train[:, :1]).any(axis=1)
+            self.sampled[one.owners[varies]] = True
         self._loss = PROBABILITY if self._classifies else SQUARED
         self._rows = [
             Rows(one, split.y.codes, split.y_valid.codes, split.weights / split.weights.sum())
