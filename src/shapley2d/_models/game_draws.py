@@ -14,13 +14,13 @@ import numpy as np
 
 from shapley2d._base.streams import draw_seeds, generator
 from shapley2d._estimation.draws import LEAST_DRAWS, Draw, Draws, Stratum
-from shapley2d._theory.axes import nested, set_weights, step_weights, subsets
+from shapley2d._theory.axes import set_weights, step_weights, subsets
 from shapley2d._theory.game import nested_utilities
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from shapley2d._base.arrays import Bools, Floats, Ints
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._theory.game import Game
     from shapley2d._theory.semivalues import Semivalue
 
@@ -49,11 +49,6 @@ class GameDraws(Draws):
         self._guesses = [getattr(game, "guesses", False) for game in games]
         size = 1.0 if self.exact else math.inf
         self.strata = [Stratum(one, 1 / len(games), size) for one in rows]
-
-    def _nothing(self, k: int) -> Bools:
-        """The columns with which only labels predict: none, or the label where it is the last."""
-        m = self.games[k].n_columns
-        return (np.arange(m) == m - 1) & getattr(self.games[k], "labelled", False)
 
     def _placed(self, number: int) -> tuple[int, int]:
         """The game of a draw, and its number there."""
@@ -92,7 +87,7 @@ class AllSets(GameDraws):
             worth[~rows.any(axis=1)] = 0.0
         weights: Floats = np.zeros((len(columns), game.n_columns + 1))
         weights[:, :-1] = set_weights(columns, of_columns)
-        weights[:, -1] = (columns == self._nothing(k)).all(axis=1)
+        weights[:, -1] = ~columns.any(axis=1)
         by_column = np.tensordot(weights, worth, (0, 1))  # (m + 1, row coalitions, ...)
         values = np.tensordot(set_weights(rows, of_rows), by_column, (0, 1))
         return Draw(values, stratum=k, notes=self.notes(k, rows, worth[:, -1]))
@@ -150,14 +145,11 @@ class Orders(GameDraws):
         H = nested_utilities(game, *order)
         steps = [step_weights(len(one), semivalue) for one, semivalue in zip(
             order, self.semivalues, strict=True)]  # fmt: skip
-        alone = H[:, :1]
-        if self._nothing(k).any():
-            alone = game.utilities(nested(order[0]), self._nothing(k)[None])
+        if not self._guesses[k]:
+            H[0] = 0.0  # no rows
         trailing = (1,) * (H.ndim - 2)
         cells = np.diff(H, axis=1) * steps[1].reshape(-1, *trailing)
-        by_row = np.concatenate([cells, alone], axis=1)
-        if not self._guesses[k]:
-            by_row[0] = 0.0  # no rows
+        by_row = np.concatenate([cells, H[:, :1]], axis=1)
         values = np.diff(by_row, axis=0) * steps[0].reshape(-1, 1, *trailing)
         notes = self.notes(k, order[0], H[:, -1])
         if self.ordered:

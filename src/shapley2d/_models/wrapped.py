@@ -26,7 +26,6 @@ class _Around:
         self.compiled: bool = getattr(game, "compiled", False)
         self.takes_all_rows: bool = getattr(game, "takes_all_rows", False)
         self.guesses: bool = getattr(game, "guesses", False)
-        self.labelled: bool = getattr(game, "labelled", False)
 
 
 class GroupedGame(_Around):
@@ -56,7 +55,7 @@ class LabelGame(_Around):
 
     def __init__(self, game: Game, *, from_zero: bool = False) -> None:
         super().__init__(game)
-        self.labelled, self.n_rows = True, game.n_rows
+        self.n_rows = game.n_rows
         self.n_columns = game.n_columns + 1
         none = (np.zeros((1, size), dtype=bool) for size in (game.n_rows, game.n_columns))
         self._nothing = 0.0 if from_zero else game.utilities(*none).item()

@@ -6,7 +6,7 @@ of the rows alone.
 
 A game may say that it is ``compiled``, so that threads can share its work, and that it
 ``takes_all_rows``: it sorts them once for many row coalitions; and that it ``guesses``: no rows are
-worth a guess even where values count from 0; or that its last column is the label: ``labelled``.
+worth a guess even where values count from 0.
 
 A game that shares work along an order of its players also has ``grid(row_order, column_order,
 start=0)``: the utilities of all nested coalitions, of at least ``start`` columns. Ask for them by
