@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from shapley2d import KNN, value_cells
-from shapley2d._base.time_limit import TimeLimit
 from shapley2d._knn import method as knn_method
-from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import OutOfTimeError, PrecisionWarning
 from tests.time_limits import TIGHT, CountedLimit, make_tables, same
 
@@ -139,12 +137,3 @@ def test_draws_under_way_are_dropped_when_time_is_up():
     with pytest.raises(OutOfTimeError, match="is over"):
         value_cells(X, X[:, 0] > 0, X[:500], X[:500, 0] > 0, method=method, max_time=0.5, n_jobs=1)
     assert time.monotonic() - begin < 5
-
-
-def test_a_game_of_neighbours_drops_what_is_under_way_too():
-    """A draw of thousands of rows takes minutes."""
-    problem = make_problem(*make_tables(4000, 3, 400))
-    (game,) = KNN().games(problem, 1, TimeLimit(1.0, 0.0))
-    grid = np.tri(4001, 4000, -1) > 0, np.tri(4, 3, -1) > 0
-    with pytest.raises(OutOfTimeError, match="is over"):
-        game.utilities(*grid)
