@@ -11,14 +11,12 @@ if TYPE_CHECKING:
     from shapley2d._tables.problem import Problem
 
 
-def refuse_settings(name: str, problem: Problem, run: Run) -> None:
-    """Refuse a score of the caller's, a checkpoint and a cluster, which would change nothing."""
-    given = {"scoring": problem.scoring, "checkpoint": run.checkpoint, "cluster": run.cluster}
-    for setting, value in given.items():
-        if value is not None:
-            raise InputError(
-                Setting("method", name), " takes no ", Setting(setting), ": leave it out"
-            )
+def refuse_scoring(name: str, problem: Problem) -> None:
+    """Refuse a score of the caller's, which would change nothing."""
+    if problem.scoring is not None:
+        raise InputError(
+            Setting("method", name), " takes no ", Setting("scoring"), ": leave it out"
+        )
 
 
 def refuse_semivalue(name: str, run: Run, why: str) -> None:

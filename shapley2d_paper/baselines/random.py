@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shapley2d._estimation.estimate import Estimate
+from shapley2d import OneDraw
 from shapley2d._methods.method import Method
-from shapley2d_paper.baselines.checks import refuse_semivalue, refuse_settings
+from shapley2d_paper.baselines.checks import refuse_scoring, refuse_semivalue
 
 if TYPE_CHECKING:
     from shapley2d._methods.run import Run
@@ -38,9 +38,9 @@ class Random(Method):
     )
     needs_validation: ClassVar[bool] = False
 
-    def solve(self, problem: Problem, run: Run) -> Estimate:
+    def draws(self, problem: Problem, run: Run) -> OneDraw:
         """The numbers; the seed alone decides their order."""
-        refuse_settings(self.name, problem, run)
+        refuse_scoring(self.name, problem)
         refuse_semivalue(self.name, run, "it evaluates no subset")
         shape = problem.table.n_rows, problem.table.n_columns + (problem.label is not None)
         size = shape[0] * shape[1]
@@ -48,4 +48,4 @@ class Random(Method):
         # a stream of its own: default_rng(seed), with which others break ties, must not give the
         # same order
         stream = np.random.SeedSequence(run.seed, spawn_key=(int.from_bytes(b"random"),))
-        return Estimate.exact(np.random.default_rng(stream).permutation(values).reshape(shape))
+        return OneDraw(np.random.default_rng(stream).permutation(values).reshape(shape))
