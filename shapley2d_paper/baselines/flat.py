@@ -19,7 +19,7 @@ from shapley2d._methods.solve import solve_draws
 from shapley2d._tables.encoding import as_float32, encode_tables, near_one
 from shapley2d._theory.axes import step_weights
 from shapley2d.exceptions import InputError, Setting
-from shapley2d_paper.baselines.checks import refuse_scoring
+from shapley2d_paper.baselines.checks import refuse_settings
 from shapley2d_paper.baselines.kernels.flat_tree import follow_cells
 from shapley2d_paper.baselines.tree import tree_target
 
@@ -203,7 +203,7 @@ class Flat(Method):
 
     def draws(self, problem: Problem, run: Run) -> FlatDraws:
         """Random orders of the cells, the players of one game."""
-        refuse_scoring(self.name, problem)
+        refuse_settings(self.name, scoring=problem.scoring)
         if problem.label is not None:
             raise InputError(
                 Setting("method", self.name),

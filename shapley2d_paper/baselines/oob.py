@@ -21,9 +21,8 @@ from shapley2d._estimation.parcels import single_threaded
 from shapley2d._estimation.run import run_draws
 from shapley2d._estimation.total import Lines
 from shapley2d._methods.method import Method, Option
-from shapley2d._methods.solve import checkpoint_of
 from shapley2d.exceptions import InputError, Setting
-from shapley2d_paper.baselines.checks import refuse_scoring, refuse_semivalue
+from shapley2d_paper.baselines.checks import refuse_semivalue, refuse_settings
 from shapley2d_paper.baselines.oob_trees import Trees, columns_drawn
 
 if TYPE_CHECKING:
@@ -116,7 +115,6 @@ class OOB(Method):
             cluster=run.cluster,
             progress=run.progress,
             limit=run.limit,
-            checkpoint=checkpoint_of(self, trees, run, problem),
         )
         scores, saw = total.notes_of("scores"), total.notes_of("saw")
         means = tree_means(scores, saw, right_or_wrong=trees.right_or_wrong)
@@ -147,7 +145,7 @@ class OOB(Method):
 
 def _check(problem: Problem, run: Run, score: str) -> None:
     """Refuse options that 2D-OOB does not support."""
-    refuse_scoring("oob", problem)
+    refuse_settings("oob", scoring=problem.scoring, checkpoint=run.checkpoint)
     refuse_semivalue("oob", run, "its values are means over trees")
     if problem.label is not None:
         raise InputError(

@@ -9,7 +9,7 @@ import numpy as np
 
 from shapley2d import OneDraw
 from shapley2d._methods.method import Method
-from shapley2d_paper.baselines.checks import refuse_scoring, refuse_semivalue
+from shapley2d_paper.baselines.checks import refuse_semivalue, refuse_settings
 
 if TYPE_CHECKING:
     from shapley2d._methods.run import Run
@@ -40,7 +40,8 @@ class Random(Method):
 
     def draws(self, problem: Problem, run: Run) -> OneDraw:
         """The numbers; the seed alone decides their order."""
-        refuse_scoring(self.name, problem)
+        asked = {"checkpoint": run.checkpoint, "cluster": run.cluster}
+        refuse_settings(self.name, scoring=problem.scoring, **asked)
         refuse_semivalue(self.name, run, "it evaluates no subset")
         shape = problem.table.n_rows, problem.table.n_columns + (problem.label is not None)
         size = shape[0] * shape[1]

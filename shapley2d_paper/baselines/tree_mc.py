@@ -10,7 +10,7 @@ from shapley2d._base.defaults import TOLERANCE
 from shapley2d._methods.method import PRECISE, Method, Option
 from shapley2d._methods.score_facts import score_facts
 from shapley2d._models.game_draws import Orders
-from shapley2d_paper.baselines.checks import refuse_scoring
+from shapley2d_paper.baselines.checks import refuse_settings
 from shapley2d_paper.baselines.tree import tree_games
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class TreeMC(Method):
 
     def draws(self, problem: Problem, run: Run) -> Orders:
         """Random orders of rows and of columns, as :class:`~shapley2d.MonteCarlo` draws them."""
-        refuse_scoring(self.name, problem)
+        refuse_settings(self.name, scoring=problem.scoring)
         games, rows = tree_games(problem), [split.rows for split in problem.splits]
         asked = (games, rows, problem.table.n_rows, run.semivalues)
         draws = Orders(*asked, seed=run.seed, most=self.max_permutations)
