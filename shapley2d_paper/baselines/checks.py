@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from shapley2d._methods.run import Run
-    from shapley2d._tables.problem import Problem
 
 
-def refuse_settings(name: str, problem: Problem, run: Run) -> None:
-    """Refuse a score of the caller's, a checkpoint and a cluster, which would change nothing."""
-    given = {"scoring": problem.scoring, "checkpoint": run.checkpoint, "cluster": run.cluster}
+def refuse_settings(name: str, **given: Any) -> None:
+    """Refuse settings that would change nothing."""
     for setting, value in given.items():
         if value is not None:
             raise InputError(

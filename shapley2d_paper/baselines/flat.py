@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 
+from shapley2d import Draw, Draws, Stratum
 from shapley2d._base.defaults import TOLERANCE
-from shapley2d._estimation.monte_carlo import monte_carlo
-from shapley2d._estimation.old_draws import MeanDraws
-from shapley2d._methods.method import Method, Option
+from shapley2d._methods.method import PRECISE, Method, Option
 from shapley2d._methods.score_facts import score_facts
+from shapley2d._methods.solve import solve_draws
 from shapley2d._tables.encoding import as_float32, encode_tables, near_one
 from shapley2d._theory.axes import step_weights
 from shapley2d.exceptions import InputError, Setting
@@ -116,6 +116,12 @@ class FlatTree:
         """Utilities while the cells join in this order, from none of them to all."""
         return self._follow(order, 0)
 
+    def values(self, order: NDArray[np.intp], semivalue: Semivalue) -> NDArray[np.float64]:
+        """The values that one order of the cells gives them."""
+        values = np.empty(order.size)
+        values[order] = np.diff(self.along(order)) * step_weights(order.size, semivalue)
+        return values.reshape(self.matters.shape)
+
     def _follow(self, order: NDArray[np.intp], start: int) -> NDArray[np.float64]:
         """Utilities from the coalition of the first ``start`` cells on."""
         out = np.empty(order.size - start + 1)
@@ -127,33 +133,43 @@ class FlatTree:
         return target.scores(out)
 
 
-class FlatDraws:
-    """One random order of all cells per draw.
+class FlatDraws(Draws):
+    """Random orders of all cells: a draw is one order in the game of every fold.
 
-    Parameters
+    Attributes
     ----------
-    game : FlatTree
-    semivalue : Semivalue
-    seed, part : int
-        With a draw's number, the seed of its random order; ``part`` is the fold of a
-        cross-valuation.
+    matters : ndarray of bool
+        Which cells of the table matter in any fold.
     """
 
-    def __init__(self, game: FlatTree, semivalue: Semivalue, seed: int, part: int = 0) -> None:
-        self._game = game
-        self._steps = step_weights(game.matters.size, semivalue)
-        self._seed = seed
-        self._part = part
+    compiled = True
+    unit = "permutation"
+    limit = "max_permutations"
+    first = 10
 
-    def __call__(self, number: int) -> NDArray[np.float64]:
-        stream = np.random.SeedSequence(self._seed, spawn_key=(number, self._part))
-        return self.values(np.random.default_rng(stream).permutation(self._game.matters.size))
+    def __init__(self, problem: Problem, semivalue: Semivalue, seed: int, most: int) -> None:
+        self._games = [FlatTree(split) for split in problem.splits]
+        self._rows = [split.rows for split in problem.splits]
+        self._semivalue, self._seed = semivalue, seed
+        self.shape, self.strata, self.count = problem.table.shape, [Stratum()], most
+        self.matters = np.zeros(self.shape, dtype=np.bool_)
+        for game, rows in zip(self._games, self._rows, strict=True):
+            self.matters[rows] |= game.matters
+        self.known = {
+            "model": "tree",
+            "baseline_utility": float(np.mean([game.baseline_utility for game in self._games])),
+            "utility_all": float(np.mean([game.utility_all for game in self._games])),
+            **score_facts(problem, "model"),
+        }
 
-    def values(self, order: NDArray[np.intp]) -> NDArray[np.float64]:
-        """The values that one order of the cells gives them."""
-        values = np.empty(order.size)
-        values[order] = np.diff(self._game.along(order)) * self._steps
-        return values.reshape(self._game.n_rows, self._game.n_columns)
+    def __call__(self, number: int) -> Draw:
+        n, m = self.shape
+        values = np.zeros((n, m + 1))
+        for k, (game, rows) in enumerate(zip(self._games, self._rows, strict=True)):
+            stream = np.random.SeedSequence(self._seed, spawn_key=(number, k))
+            order = np.random.default_rng(stream).permutation(game.matters.size)
+            values[rows, :-1] += game.values(order, self._semivalue) / len(self._games)
+        return Draw(values)
 
 
 @dataclass(frozen=True, repr=False)
@@ -183,13 +199,11 @@ class Flat(Method):
     total: ClassVar[str] = "the model's score less {baseline_utility:.4g}, that of a table of means"
 
     max_permutations: Annotated[int, Option("stop after this many permutations")] = 500
-    tolerance: Annotated[
-        float, Option("the largest standard error, as a share of the values' spread", least=0)
-    ] = TOLERANCE
+    tolerance: Annotated[float, PRECISE] = TOLERANCE
 
-    def solve(self, problem: Problem, run: Run) -> Estimate:
-        """Values of cells as players of one game."""
-        refuse_settings(self.name, problem, run)
+    def draws(self, problem: Problem, run: Run) -> FlatDraws:
+        """Random orders of the cells, the players of one game."""
+        refuse_settings(self.name, scoring=problem.scoring)
         if problem.label is not None:
             raise InputError(
                 Setting("method", self.name),
@@ -203,26 +217,11 @@ class Flat(Method):
                 " has one game of all cells, so rows and columns cannot differ in their semivalue: "
                 "pass one",
             )
-        games = [FlatTree(split) for split in problem.splits]
-        rows, shape = [split.rows for split in problem.splits], problem.table.shape
-        draws = [FlatDraws(game, run.semivalues[0], run.seed, k) for k, game in enumerate(games)]
-        estimate = monte_carlo(
-            draws[0] if len(draws) == 1 else MeanDraws(draws, rows, shape[0]),
-            tolerance=self.tolerance,
-            max_draws=self.max_permutations,
-            n_jobs=run.n_jobs,
-            progress=run.progress,
-            title="flat",
-            limit=run.limit,
-        )
-        matters = np.zeros(shape, dtype=np.bool_)
-        for game, members in zip(games, rows, strict=True):
-            matters[members] |= game.matters
-        estimate.stderr[~matters] = 0.0
-        run.warn_of_precision(estimate, self.tolerance, "max_permutations", self.max_permutations)
-        return estimate.noting(
-            model="tree",
-            baseline_utility=float(np.mean([game.baseline_utility for game in games])),
-            utility_all=float(np.mean([game.utility_all for game in games])),
-            **score_facts(problem, "model"),
-        )
+        return FlatDraws(problem, run.semivalues[0], run.seed, self.max_permutations)
+
+    def solve(self, problem: Problem, run: Run) -> Estimate:
+        """The mean over orders; cells that equal what stands in for them are worth 0 for sure."""
+        draws = self.draws(problem, run)
+        estimate = solve_draws(self, draws, run, problem)
+        estimate.stderr[~draws.matters] = 0.0
+        return estimate

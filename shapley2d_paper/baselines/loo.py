@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shapley2d._estimation.estimate import Estimate
+from shapley2d import OneDraw
 from shapley2d._methods.method import Method
 from shapley2d._methods.score_facts import score_facts
 from shapley2d_paper.baselines.checks import refuse_semivalue, refuse_settings
@@ -35,16 +35,17 @@ class LOO(Method):
     )
     total: ClassVar[str] = ""
 
-    def solve(self, problem: Problem, run: Run) -> Estimate:
+    def draws(self, problem: Problem, run: Run) -> OneDraw:
         """2D leave-one-out values of the cells, the mean over the splits."""
-        refuse_settings(self.name, problem, run)
+        asked = {"checkpoint": run.checkpoint, "cluster": run.cluster}
+        refuse_settings(self.name, scoring=problem.scoring, **asked)
         refuse_semivalue(self.name, run, "it only looks at the whole table")
         games = tree_games(problem)
         values = np.zeros((problem.table.n_rows, games[0].n_columns))
         for game, split in zip(games, problem.splits, strict=True):
             values[split.rows] += leave_one_out(game)
-        estimate = Estimate.exact(values / len(games))
-        return estimate.noting(model="tree", **score_facts(problem, "model"))
+        facts = {"model": "tree", **score_facts(problem, "model")}
+        return OneDraw(values / len(games), facts=facts)
 
 
 def leave_one_out(game: Game) -> NDArray[np.float64]:

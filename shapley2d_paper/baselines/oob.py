@@ -10,17 +10,16 @@ not sum to a performance.
 from __future__ import annotations
 
 import math
-from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from shapley2d._base.precision import convergence_ratio
-from shapley2d._base.progress import Pace, reporting
-from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.estimate import Estimate
-from shapley2d._estimation.old_workers import ordered_results
+from shapley2d._estimation.parcels import single_threaded
+from shapley2d._estimation.run import run_draws
+from shapley2d._estimation.total import Lines
 from shapley2d._methods.method import Method, Option
 from shapley2d.exceptions import InputError, Setting
 from shapley2d_paper.baselines.checks import refuse_semivalue, refuse_settings
@@ -98,14 +97,28 @@ class OOB(Method):
         Option("right predictions, or with the distance from the class's mean"),
     ] = "correct"
 
-    def solve(self, problem: Problem, run: Run) -> Estimate:
-        """2D-OOB values of the cells of a table."""
+    def draws(self, problem: Problem, run: Run) -> Trees:
+        """The trees."""
         _check(problem, run, self.oob_score)
         table = problem.table
         n_drawn = columns_drawn(self.column_share, table.n_columns)
-        trees = Trees(table, problem.target, self.max_trees, n_drawn, self.oob_score, run.seed)
-        means = tree_means(*_grow(trees, run), right_or_wrong=trees.right_or_wrong)
-        least = int(means.counts.min())
+        return Trees(table, problem.target, self.max_trees, n_drawn, self.oob_score, run.seed)
+
+    def solve(self, problem: Problem, run: Run) -> Estimate:
+        """The means over the trees that score a cell, with their errors."""
+        trees, table = self.draws(problem, run), problem.table
+        _, total = run_draws(
+            trees,
+            Lines(),
+            title="2D-OOB",
+            n_jobs=run.n_jobs,
+            cluster=run.cluster,
+            progress=run.progress,
+            limit=run.limit,
+        )
+        scores, saw = total.notes_of("scores"), total.notes_of("saw")
+        means = tree_means(scores, saw, right_or_wrong=trees.right_or_wrong)
+        least, n_drawn = int(means.counts.min()), trees.n_drawn
         if least < 2:
             share = (1 - 1 / table.n_rows) ** table.n_rows * n_drawn / table.n_columns
             # trees with which about one table in a thousand is left with such a cell
@@ -119,7 +132,7 @@ class OOB(Method):
             )
         dof = float(least - 1)
         info = {
-            "n_trees": self.max_trees,
+            "n_trees": trees.n_trees,
             "columns_per_tree": n_drawn,
             "oob_score": self.oob_score,
             "min_trees_per_cell": least,
@@ -132,7 +145,7 @@ class OOB(Method):
 
 def _check(problem: Problem, run: Run, score: str) -> None:
     """Refuse options that 2D-OOB does not support."""
-    refuse_settings("oob", problem, run)
+    refuse_settings("oob", scoring=problem.scoring, checkpoint=run.checkpoint)
     refuse_semivalue("oob", run, "its values are means over trees")
     if problem.label is not None:
         raise InputError(
@@ -147,26 +160,6 @@ def _check(problem: Problem, run: Run, score: str) -> None:
             " measures from the mean of a row's class, and a target of numbers has none: use ",
             Setting("oob_score", "correct"),
         )
-
-
-def _grow(trees: Trees, run: Run) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """Scores of all trees, and the columns they saw."""
-    n_rows, n_columns = trees.shape
-    scores = np.empty((trees.n_trees, n_rows), dtype=np.float32)
-    drawn = np.empty((trees.n_trees, n_columns), dtype=bool)
-    done, pace = 0, Pace()
-    pieces = ordered_results(trees, 0, trees.n_pieces, n_jobs=run.n_jobs)
-    with reporting(run.progress, "2D-OOB") as report, closing(pieces):
-        for lines in pieces:
-            stop = done + len(lines)
-            scores[done:stop], drawn[done:stop] = lines[:, :n_rows], lines[:, n_rows:] > 0
-            done = stop
-            pace.tick()
-            left = (trees.n_trees - done) / trees.size * (pace.seconds() or 0.0)
-            report(done / trees.n_trees, f"{done:,} of {trees.n_trees:,} trees", left)
-            if run.limit is not None and done < trees.n_trees:
-                run.limit.check(pace.seconds() or 0.0)
-    return scores, drawn
 
 
 class TreeMeans(NamedTuple):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d import Draw, Draws, Stratum
 from shapley2d._base.checks import check_number
 from shapley2d._base.streams import generator
 from shapley2d._tables.encoding import as_float32, encode_tables, fill_means, near_one
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
-_MAX_PIECE = 50  # trees of a bundle: between two looks at the time
-_PIECE_ROWS = 200_000  # rows of a bundle, over all its trees: fewer trees where they take longer
+_TREES = 50  # of a draw: one is too little work to hand out
+_ROWS = 200_000  # of a draw, over its trees: fewer trees where they take long
 
 
 def columns_drawn(column_share: Any, n_columns: int) -> int:
@@ -51,20 +52,27 @@ def draw_tree(
     return counts, random.permutation(n_columns)[:n_drawn]
 
 
-class Trees:
-    """Numbered bundles of trees: a line per tree, with the rows' scores and the columns it saw.
+class Trees(Draws):
+    """Numbered trees, each with the rows' scores and the columns that it saw; a draw is some trees.
 
-    A row in the bag has the score NaN. A tree depends on its number, not on its bundle.
+    A row in the bag has the score NaN. A cell's value is a mean over the trees that score it, not
+    over all: so a draw has no values, and notes what these means need. A tree depends on its own
+    number, not on that of its draw.
     """
+
+    exact = True  # the list ends; the errors of the means are those of its notes
+    compiled = True
 
     def __init__(
         self, table: Table, target: Target, n_trees: int, n_drawn: int, score: str, seed: int
     ) -> None:
-        self.shape = (table.n_rows, table.n_columns)
-        self.n_trees = n_trees
-        self.size = max(1, min(_MAX_PIECE, _PIECE_ROWS // table.n_rows))
+        self.shape, self.n_trees = table.shape, n_trees
+        self._step = max(1, min(_TREES, _ROWS // table.n_rows))
+        self.count = -(-n_trees // self._step)
+        self.strata = [Stratum(size=self.count)]
+        self._nothing = Draw(np.zeros((table.n_rows, table.n_columns + 1)))
         self.right_or_wrong = score == "correct" and target.task == "classification"
-        self.n_drawn, self.score, self._seed = n_drawn, score, seed
+        self.n_drawn, self._seed = n_drawn, seed
         encoded = encode_tables(table, table)
         (matrix,) = near_one(fill_means(encoded.train), by_column=True)
         self._members = [np.flatnonzero(encoded.owners == j) for j in range(table.n_columns)]
@@ -80,23 +88,18 @@ class Trees:
             self._target = (np.zeros(table.n_rows, dtype=np.int32), self._labels, 0)
             self._variance = float(np.mean(self._labels**2))
 
-    @property
-    def n_pieces(self) -> int:
-        """Bundles in all."""
-        return -(-self.n_trees // self.size)
-
-    def __call__(self, number: int) -> NDArray[np.float64]:
-        n_rows, n_columns = self.shape
-        first = number * self.size
-        trees = range(first, min(first + self.size, self.n_trees))
-        lines = np.zeros((len(trees), n_rows + n_columns))
-        for line, tree in zip(lines, trees, strict=True):
+    def __call__(self, number: int) -> Draw:
+        first = number * self._step
+        scores, saw = [], []
+        for tree in range(first, min(first + self._step, self.n_trees)):
             counts, columns = draw_tree(self._seed, tree, self.shape, self.n_drawn)
-            line[:n_rows] = self._scores(
-                counts, np.concatenate([self._members[j] for j in columns])
-            )
-            line[n_rows + columns] = 1.0
-        return lines
+            active = np.concatenate([self._members[j] for j in columns])
+            scores.append(self._scores(counts, active).astype(np.float32))
+            saw.append(np.isin(np.arange(self.shape[1]), columns))
+        return self._nothing._replace(notes={"scores": np.array(scores), "saw": np.array(saw)})
+
+    def note(self, count: int) -> str:
+        return f"{min(count * self._step, self.n_trees):,} of {self.n_trees:,} trees"
 
     def _scores(self, counts: NDArray[np.int64], active: NDArray[np.intp]) -> NDArray[np.float64]:
         predicted = np.zeros(counts.size)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shapley2d._estimation.estimate import Estimate
+from shapley2d import OneDraw
 from shapley2d._methods.method import Method
 from shapley2d_paper.baselines.checks import refuse_semivalue, refuse_settings
 
@@ -38,9 +38,10 @@ class Random(Method):
     )
     needs_validation: ClassVar[bool] = False
 
-    def solve(self, problem: Problem, run: Run) -> Estimate:
+    def draws(self, problem: Problem, run: Run) -> OneDraw:
         """The numbers; the seed alone decides their order."""
-        refuse_settings(self.name, problem, run)
+        asked = {"checkpoint": run.checkpoint, "cluster": run.cluster}
+        refuse_settings(self.name, scoring=problem.scoring, **asked)
         refuse_semivalue(self.name, run, "it evaluates no subset")
         shape = problem.table.n_rows, problem.table.n_columns + (problem.label is not None)
         size = shape[0] * shape[1]
@@ -48,4 +49,4 @@ class Random(Method):
         # a stream of its own: default_rng(seed), with which others break ties, must not give the
         # same order
         stream = np.random.SeedSequence(run.seed, spawn_key=(int.from_bytes(b"random"),))
-        return Estimate.exact(np.random.default_rng(stream).permutation(values).reshape(shape))
+        return OneDraw(np.random.default_rng(stream).permutation(values).reshape(shape))

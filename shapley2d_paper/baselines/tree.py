@@ -53,6 +53,8 @@ class TreeGame:
     array([0. , 0.5, 1. , 1. , 1. ])
     """
 
+    compiled = True
+
     def __init__(self, split: Split) -> None:
         self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
         self._target = tree_target(split)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from shapley2d import MonteCarlo
 from shapley2d._base.defaults import TOLERANCE
-from shapley2d._methods.method import Method, Option
+from shapley2d._methods.method import PRECISE, Method, Option
 from shapley2d._methods.score_facts import score_facts
+from shapley2d._models.game_draws import Orders
 from shapley2d_paper.baselines.checks import refuse_settings
 from shapley2d_paper.baselines.tree import tree_games
 
 if TYPE_CHECKING:
-    from shapley2d._estimation.estimate import Estimate
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
@@ -36,14 +36,13 @@ class TreeMC(Method):
     total: ClassVar[str] = "the model's score"
 
     max_permutations: Annotated[int, Option("stop after this many permutations")] = 1000
-    tolerance: Annotated[
-        float, Option("the largest standard error, as a share of the values' spread", least=0)
-    ] = TOLERANCE
+    tolerance: Annotated[float, PRECISE] = TOLERANCE
 
-    def solve(self, problem: Problem, run: Run) -> Estimate:
-        """Monte Carlo values of the cells, as :class:`~shapley2d.MonteCarlo` samples them."""
-        refuse_settings(self.name, problem, run)
-        sampled = MonteCarlo(max_permutations=self.max_permutations, tolerance=self.tolerance)
-        rows = [split.rows for split in problem.splits]
-        estimate = sampled.solve_games(tree_games(problem), rows, problem.table.n_rows, run)
-        return estimate.noting(model="tree", **score_facts(problem, "model"))
+    def draws(self, problem: Problem, run: Run) -> Orders:
+        """Random orders of rows and of columns, as :class:`~shapley2d.MonteCarlo` draws them."""
+        refuse_settings(self.name, scoring=problem.scoring)
+        games, rows = tree_games(problem), [split.rows for split in problem.splits]
+        asked = (games, rows, problem.table.n_rows, run.semivalues)
+        draws = Orders(*asked, seed=run.seed, most=self.max_permutations)
+        draws.known = {"model": "tree", **score_facts(problem, "model")}
+        return draws

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from shapley2d._estimation.monte_carlo import Moments
-from shapley2d._estimation.old_draws import PermutationDraws
 
-from shapley2d import KNN, Exact, value_cells
+from shapley2d import KNN, Draw, Draws, Exact, Stratum, value_cells
 from shapley2d._base.precision import convergence_ratio, interval_factor
+from shapley2d._base.streams import generator
+from shapley2d._estimation.total import Lines, Total
 from shapley2d._knn.kriging import Kriging, sample_pairs
 from shapley2d._knn.metric import measure
 from shapley2d._knn.neighbours import Neighbours
 from shapley2d._knn.utility_game import KnnGame
+from shapley2d._models.game_draws import Orders
 from shapley2d._models.sweeps import SWEEPS
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.axes import nested, set_weights, subsets
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._estimation.estimate import Estimate
     from shapley2d._theory.game import Game
     from shapley2d_paper.harness.records import Row
 
@@ -54,15 +55,14 @@ def _columns(*, budgets: list[int], n_train: int, n_valid: int, seed: int) -> li
     facts = {"what": "columns", "game": "knn", "n_rows": n_train, "n_columns": n_columns}
     rows: list[Row] = []
     counts = [budget // n_columns for budget in budgets]
-    for count, moments in _after(column_draws(phi, n_columns, seed), counts):
-        summary = compare(moments.mean(), moments.stderr(), exact, moments.dof)
+    for count, found in _after(ColumnOrders(phi, (n_train, n_columns), seed), counts):
         rows.append(
             {
                 **facts,
                 "method": "permutations",
                 "evaluations": count * n_columns,
                 "permutations": count,
-                **summary,
+                **compare(found, exact),
             }
         )
     for budget in budgets:
@@ -70,8 +70,7 @@ def _columns(*, budgets: list[int], n_train: int, n_valid: int, seed: int) -> li
             continue
         fits = {"A": ridge_fit, "B": kernel_fit}
         for method, fit in fits.items():
-            found = fit(phi, n_columns, budget, seed)
-            summary = compare(found.values, found.stderr, exact, found.dof)
+            summary = compare(fit(phi, n_columns, budget, seed), exact)
             rows.append({**facts, "method": method, "evaluations": budget - budget % 2, **summary})
     return rows
 
@@ -117,18 +116,21 @@ def column_game(
     return lambda coalitions: known[coalitions @ bits], n_columns
 
 
-def column_draws(
-    phi: Callable[[NDArray[np.bool_]], Floats], n_columns: int, seed: int
-) -> Callable[[int], Floats]:
+class ColumnOrders(Draws):
     """The paper's estimator for nearest neighbours: one random order of the columns a draw."""
 
-    def draw(number: int) -> Floats:
-        random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,)))
-        order = random.permutation(n_columns)
-        steps = np.diff(phi(nested(order)), axis=0)
-        return np.asarray(steps[np.argsort(order)].T)
+    def __init__(
+        self, phi: Callable[[NDArray[np.bool_]], Floats], shape: tuple[int, int], seed: int
+    ) -> None:
+        self.shape, self.strata = shape, [Stratum()]
+        self._phi, self._seed = phi, seed
 
-    return draw
+    def __call__(self, number: int) -> Draw:
+        n, m = self.shape
+        order = generator(self._seed, "draw", number).permutation(m)
+        values = np.zeros((n, m + 1))
+        values[:, order] = np.diff(self._phi(nested(order)), axis=0).T
+        return Draw(values)
 
 
 def _game(
@@ -155,9 +157,9 @@ def _game(
             **facts,
             "evaluations": count * n * m,
             "permutations": count,
-            **compare(moments.mean(), moments.stderr(), exact, moments.dof),
+            **compare(found, exact),
         }
-        for count, moments in _after(_pairs(data, model, seed), counts)
+        for count, found in _after(_pairs(data, model, seed), counts)
     ]
 
 
@@ -173,14 +175,16 @@ def _table(*, dataset: str, counts: list[int], n_train: int, n_valid: int, seed:
             **facts,
             "evaluations": count * n * m,
             "permutations": count,
-            "ratio": np.mean([run.ratio() for run in (one, other)]),
-            "agreement": np.corrcoef(one.mean().ravel(), other.mean().ravel())[0, 1],
+            "ratio": np.mean(
+                [convergence_ratio(run.values, run.stderr, run.dof) for run in (one, other)]
+            ),
+            "agreement": np.corrcoef(one.values.ravel(), other.values.ravel())[0, 1],
         }
         for (count, one), (_, other) in runs
     ]
 
 
-def _pairs(data: tuple[Any, ...], model: str, seed: int) -> PermutationDraws:
+def _pairs(data: tuple[Any, ...], model: str, seed: int) -> Orders:
     """Draws of one random order of the rows and one of the columns."""
     (split,) = make_problem(*data, task="classification").splits
     game: Game
@@ -190,7 +194,8 @@ def _pairs(data: tuple[Any, ...], model: str, seed: int) -> PermutationDraws:
         game = _FromZero(KnnGame(split, n_neighbors=NEIGHBOURS, votes="k"))
     else:
         game = _FromZero(SWEEPS[model](split))
-    return PermutationDraws(game, ("shapley", "shapley"), seed)
+    plain = ("shapley", "shapley")
+    return Orders([game], [slice(None)], game.n_rows, plain, seed=seed, most=2**62)
 
 
 class _FromZero:
@@ -204,16 +209,16 @@ class _FromZero:
         return np.where(counts, self._game.utilities(rows, columns), 0.0)
 
 
-def _after(draw: Callable[[int], Floats], counts: list[int]) -> Iterator[tuple[int, Moments]]:
-    """Mean and error of the first draws, for each of the counts."""
-    moments = Moments()
+def _after(draws: Draws, counts: list[int]) -> Iterator[tuple[int, Estimate]]:
+    """What the first draws give, for each of the counts."""
+    total = Total(draws, Lines())
     for count in sorted(counts):
-        for number in range(moments.count, count):
-            moments.add(draw(number))
-        yield count, moments
+        for number in range(total.count, count):
+            total.add(draws(number))
+        yield count, total.estimate()
 
 
-def compare(values: Floats, stderr: Floats, exact: Floats, dof: float = math.inf) -> Row:
+def compare(found: Estimate | RidgeFit, exact: Floats) -> Row:
     """An estimate beside the exact values.
 
     Returns
@@ -226,15 +231,16 @@ def compare(values: Floats, stderr: Floats, exact: Floats, dof: float = math.inf
     Examples
     --------
     >>> exact = np.array([[3.0, 4.0]])
-    >>> found = compare(exact + [0.0, 1.0], np.full((1, 2), 0.4), exact)
-    >>> round(found["error"], 3), round(found["expected"], 4), found["covered"]
+    >>> found = RidgeFit(exact + [0.0, 1.0], np.full((1, 2), 0.4), dof=np.inf)
+    >>> row = compare(found, exact)
+    >>> round(row["error"], 3), round(row["expected"], 4), row["covered"]
     (0.04, 0.0128, 0.5)
     """
-    size = np.square(exact).sum()
+    values, stderr, size = found.values, found.stderr, np.square(exact).sum()
     return {
         "error": float(np.square(values - exact).sum() / size),
         "expected": float(np.square(stderr).sum() / size),
-        "covered": float(np.mean(np.abs(values - exact) <= interval_factor(dof) * stderr)),
+        "covered": float(np.mean(np.abs(values - exact) <= interval_factor(found.dof) * stderr)),
         "correlation": float(np.corrcoef(values.ravel(), exact.ravel())[0, 1]),
-        "ratio": convergence_ratio(values, stderr, dof),
+        "ratio": convergence_ratio(values, stderr, found.dof),
     }

@@ -6,7 +6,8 @@ import pytest
 from shapley2d import KNN, value_cells
 from shapley2d._theory.axes import set_weights, subsets
 from shapley2d_paper.convergence.claims import LIMIT, judge_convergence
-from shapley2d_paper.convergence.runs import column_draws, column_game, compare, work
+from shapley2d_paper.convergence.pair_ridge import RidgeFit
+from shapley2d_paper.convergence.runs import ColumnOrders, column_game, compare, work
 from shapley2d_paper.data.splits import split_table
 from shapley2d_paper.harness.records import Records
 
@@ -29,21 +30,22 @@ def test_column_permutations_are_unbiased_and_sum_to_everything():
             [coalitions[:, 0] & coalitions[:, 1], coalitions.sum(axis=1)]
         ).astype(float)
 
-    draw = column_draws(phi, 3, 0)
-    values = np.mean([draw(number) for number in range(400)], axis=0)
+    draws = ColumnOrders(phi, (2, 3), 0)
+    values = np.mean([draws(number).values[:, :3] for number in range(400)], axis=0)
     np.testing.assert_allclose(values[1], 1.0)
     np.testing.assert_allclose(values[0], [0.5, 0.5, 0.0], atol=0.1)
-    np.testing.assert_array_equal(draw(7), draw(7))
+    np.testing.assert_array_equal(draws(7).values, draws(7).values)
 
 
 def test_an_estimate_beside_the_exact_values():
     exact = np.array([[1.0, -1.0], [2.0, 0.0]])
-    right = compare(exact, np.full((2, 2), 0.3), exact)
+    right = compare(RidgeFit(exact, np.full((2, 2), 0.3), np.inf), exact)
     assert (right["error"], right["covered"]) == (0.0, 1.0)
     assert right["correlation"] == pytest.approx(1.0)
     assert right["ratio"] == pytest.approx(0.1)
     assert right["expected"] == pytest.approx(4 * 0.09 / 6)
-    off = compare(exact + np.array([[1.0, 0.0], [0.0, 0.0]]), np.full((2, 2), 0.3), exact)
+    aside = exact + np.array([[1.0, 0.0], [0.0, 0.0]])
+    off = compare(RidgeFit(aside, np.full((2, 2), 0.3), np.inf), exact)
     assert off["error"] == pytest.approx(1 / 6)
     assert off["covered"] == 0.75
 

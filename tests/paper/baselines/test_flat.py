@@ -3,7 +3,6 @@
 import itertools
 import warnings
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,7 +18,8 @@ from shapley2d._tables.convert import as_table
 from shapley2d._tables.encoding import encode_tables
 from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import InputWarning
-from shapley2d_paper.baselines.flat import Flat, FlatDraws, FlatTree, stand_in
+from shapley2d_paper.baselines.flat import Flat, FlatTree, stand_in
+from tests.comparing import same_bits
 
 from oracles import semivalue_weight
 
@@ -73,8 +73,8 @@ def split_of(*tables, **options):
 @pytest.mark.parametrize("semivalue", ["shapley", "banzhaf", ("beta", 4.0, 1.0)])
 def test_all_orders_of_cells_give_the_definition(semivalue):
     expected = values_by_hand(utility_by_hand(*ONE_COLUMN), 6, 1, semivalue)
-    draws = FlatDraws(FlatTree(split_of(*ONE_COLUMN)), semivalue, 0)
-    orders = [draws.values(np.array(order)) for order in itertools.permutations(range(6))]
+    game = FlatTree(split_of(*ONE_COLUMN))
+    orders = [game.values(np.array(order), semivalue) for order in itertools.permutations(range(6))]
     assert np.mean(orders, axis=0) == pytest.approx(expected, abs=1e-12)
     assert np.ptp(expected) > 0.03
 
@@ -111,17 +111,25 @@ def test_cross_valuation_sums_to_the_mean_over_the_folds():
     assert v.info["utility_all"] == pytest.approx(np.mean([game.utility_all for game in games]))
     first = np.zeros((30, 3))
     for k, (game, split) in enumerate(zip(games, splits, strict=True)):
-        first[split.rows] += FlatDraws(game, "shapley", 0, k)(0) / 3
+        random = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(0, k)))
+        order = random.permutation(len(split.rows) * 3)
+        first[split.rows] += game.values(order, "shapley") / 3
     one = value_cells(X, y, cv=3, method=QUICK.but(max_permutations=1))
     assert one.values == pytest.approx(first, abs=1e-15)
 
 
 def test_threads_change_nothing():
     method = QUICK.but(max_permutations=30)
-    one = value_cells(*TABLES, n_jobs=1, method=method)
-    with joblib.parallel_config(backend="threading"):
-        two = value_cells(*TABLES, n_jobs=2, method=method)
-    assert one.values.tobytes() == two.values.tobytes()
+    one, two = (value_cells(*TABLES, n_jobs=jobs, method=method) for jobs in (1, 2))
+    assert same_bits(one, two)
+
+
+def test_a_run_goes_on_from_its_checkpoint(tmp_path):
+    half, whole = (QUICK.but(max_permutations=count) for count in (6, 12))
+    value_cells(*TABLES, method=half, checkpoint=tmp_path / "kept.npz")
+    resumed = value_cells(*TABLES, method=whole, checkpoint=tmp_path / "kept.npz")
+    assert resumed.info["resumed_at"] == 6
+    assert same_bits(resumed, value_cells(*TABLES, method=whole))
 
 
 def test_missing_entries_are_worth_nothing():
@@ -144,7 +152,6 @@ def test_missing_entries_are_worth_nothing():
         ({"semivalue": ("shapley", "banzhaf")}, "rows and columns cannot differ in their semivalu"),
         ({"valid_weight": np.arange(1.0, 24)}, "valid_weight does not go with the baselines' tree"),
         ({"scoring": "f1_macro"}, "method='flat' takes no scoring: leave it out"),
-        ({"checkpoint": "kept.npz"}, "method='flat' takes no checkpoint: leave it out"),
     ],
 )
 def test_errors(changes, message):
