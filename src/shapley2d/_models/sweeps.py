@@ -13,7 +13,8 @@ import numpy as np
 
 from shapley2d._models.cell_game import CellGame, chains
 from shapley2d._models.kernels.naive_bayes import fill_grid
-from shapley2d._models.kernels.ridge import ALPHA, fill_classes, fill_numbers
+from shapley2d._models.kernels.ridge import ALPHA
+from shapley2d._models.kernels.ridge import fill_grid as fill_ridge
 from shapley2d._models.kernels.scores import weight_right
 from shapley2d._tables.encoding import encode_tables, fill_means, near_one
 from shapley2d.exceptions import InputError
@@ -73,6 +74,7 @@ class Sweep(CellGame):
         ]
         weights = split.weights
         self._total = float(weights.sum())
+        self._targets_valid, self._blocks = np.zeros(0), np.zeros(0, dtype=np.int64)
         if self._classifies:
             # validation rows in blocks of one class, and where these begin; labels that training
             # never shows are left out: they are never right
@@ -84,8 +86,8 @@ class Sweep(CellGame):
             self._blocks = starts.astype(np.int64)
             self._right = np.bincount(codes[order], weights, split.y.classes.size)
         else:
-            self._targets, self._targets_valid, self._spread = number_targets(split)
-            self._middle = float(split.y.codes[0] - self._targets[0])
+            targets, self._targets_valid, self._spread = number_targets(split)
+            self._labels = targets[:, None]
         self._train, self._valid = train, np.ascontiguousarray(valid.T)
         self._weights = np.ascontiguousarray(weights)
 
@@ -97,8 +99,7 @@ class Sweep(CellGame):
         if self._classifies:
             best = predicted == predicted.max(axis=1, keepdims=True)
             return np.asarray(best @ self._right / best.sum(axis=1) / self._total)
-        off = predicted[:, 0] - self._middle
-        return r_squared(self._spread + self._total * off**2, self._spread)
+        return r_squared(self._spread + self._total * predicted[:, 0] ** 2, self._spread)
 
     def _scores(self, pair: Pair) -> Floats:
         _, sizes, _, ends = pair
@@ -151,30 +152,22 @@ class RidgeSweep(Sweep):
     """
 
     def _fill(self, pair: Pair, grid: Floats) -> None:
+        tables = (self._train, self._labels, self._valid, self._targets_valid, self._blocks)
+        fill_ridge(*tables, self._weights, pair, grid)
         rows, sizes, columns, ends = pair
-        if self._classifies:
-            tables = (self._train, self._labels, self._valid, self._blocks)
-            fill_classes(*tables, self._weights, pair, grid)
-        else:
-            numbers = (self._train, self._targets[:, None], self._valid, self._targets_valid)
-            fill_numbers(*numbers, self._weights, pair, grid)
         for a, b in np.argwhere(~np.isfinite(grid)):
             grid[a, b] = self._stable(rows[: sizes[a]], columns[: ends[b]])
 
     def _stable(self, rows: Ints, columns: Ints) -> float:
         """The same by singular values, for numbers that lose the penalty in their rounding."""
-        chosen, valid = self._train[np.ix_(rows, columns)], self._valid[columns].T
+        chosen, targets = self._train[np.ix_(rows, columns)], self._labels[rows]
+        scores = _ridge_predictions(chosen, targets, self._valid[columns].T).T
         if not self._classifies:
-            predictions = _ridge_predictions(chosen, self._targets[rows, None], valid)
-            return float(self._weights @ (predictions[:, 0] - self._targets_valid) ** 2)
-        indicators = self._labels[rows]
-        present = np.flatnonzero(indicators.any(axis=0))
-        predictions = _ridge_predictions(chosen, 2.0 * indicators[:, present] - 1.0, valid)
+            return float(self._weights @ (scores[0] - self._targets_valid) ** 2)
+        present = np.flatnonzero(targets.any(axis=0))
         if present.size == 2:
-            predictions[:, 0] = 0.0  # of two classes only the second is regressed on
-        scores = np.zeros((indicators.shape[1], len(predictions)))
-        scores[present] = predictions.T
-        right = np.zeros(len(predictions), dtype=np.uint8)
+            scores[present[0]] = 0.5  # of two classes only the second is regressed on
+        right = np.zeros(scores.shape[1], dtype=np.uint8)
         return float(
             weight_right(scores, present, present.size, self._blocks, self._weights, right)
         )

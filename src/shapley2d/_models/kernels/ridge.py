@@ -110,81 +110,50 @@ def _add_scaled(out: Floats, weight: float, column: Floats) -> None:
 
 
 @numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
-def fill_numbers(
+def fill_grid(
     train: Floats,
     targets: Floats,
     valid: Floats,
     targets_valid: Floats,
-    weights: Floats,
-    chain: tuple[Ints, Ints, Ints, Ints],
-    grid: Floats,
-) -> None:
-    """Squared errors for all prefixes of rows and columns; NaN where the factor is."""
-    rows, sizes, columns, ends = chain
-    width, n_valid = columns.size, valid.shape[1]
-    means, y_means, off = np.zeros(width), np.zeros(1), np.zeros(width)
-    gram, factor = np.zeros((width, width)), np.zeros((width, width))
-    products = np.zeros((1, width))
-    basis, predictions, solution = np.zeros((width, n_valid)), np.zeros(n_valid), np.zeros(width)
-    joined = 0
-    for a in range(sizes.size):
-        while joined < sizes[a]:
-            row = rows[joined]
-            joined += 1
-            _join(train[row], targets[row], columns, joined, means, y_means, gram, products, off)
-        _factor(gram, factor)
-        predictions[:] = y_means[0]
-        solution[:] = products[0]
-        added = 0
-        for b in range(ends.size):
-            for k in range(added, ends[b]):
-                _basis(valid[columns[k]], means[k], factor, k, basis)
-                solution[k] = _solve_forward(factor, solution, k)
-                _add_scaled(predictions, solution[k], basis[k])
-            added = ends[b]
-            grid[a, b] = squared_error(predictions, targets_valid, weights)
-
-
-@numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
-def fill_classes(
-    train: Floats,
-    indicators: Floats,
-    valid: Floats,
     blocks: NDArray[np.int64],
     weights: Floats,
     chain: tuple[Ints, Ints, Ints, Ints],
     grid: Floats,
 ) -> None:
-    """The weight of right answers for all prefixes; NaN where the factor is.
+    """Scores for all prefixes of rows and columns; NaN where the factor is.
 
-    A target of -1 and 1 is twice the class's indicator less 1, so the regression is on the
-    indicators.
+    Numbers: ``targets`` (n, 1) and ``targets_valid``; squared errors times weights.
+
+    Classes: ``targets`` (n, classes) are their indicators, ``blocks`` the validation rows of each;
+    the weight of right answers. Targets of -1 and 1 are twice these less 1, so that the same class
+    has the largest prediction. Of two classes only the second is regressed on: it wins beyond 1/2.
     """
     rows, sizes, columns, ends = chain
-    width, n_valid, n_classes = columns.size, valid.shape[1], blocks.size - 1
-    counts, present = np.zeros(n_classes, np.int64), np.zeros(n_classes, np.int64)
-    means, y_means, off = np.zeros(width), np.zeros(n_classes), np.zeros(width)
+    width, n_valid, n_targets = columns.size, valid.shape[1], targets.shape[1]
+    classifies = blocks.size > 0
+    sums, present = np.zeros(n_targets), np.zeros(n_targets, np.int64)
+    means, y_means, off = np.zeros(width), np.zeros(n_targets), np.zeros(width)
     gram, factor = np.zeros((width, width)), np.zeros((width, width))
-    products, solution = np.zeros((n_classes, width)), np.zeros((n_classes, width))
-    basis, scores = np.zeros((width, n_valid)), np.zeros((n_classes, n_valid))
+    products, solution = np.zeros((n_targets, width)), np.zeros((n_targets, width))
+    basis, scores = np.zeros((width, n_valid)), np.zeros((n_targets, n_valid))
     right = np.zeros(n_valid, np.uint8)
     joined = 0
     for a in range(sizes.size):
         while joined < sizes[a]:
             row = rows[joined]
             joined += 1
-            _join(train[row], indicators[row], columns, joined, means, y_means, gram, products, off)
-            for c in range(n_classes):
-                counts[c] += int(indicators[row, c])
+            _join(train[row], targets[row], columns, joined, means, y_means, gram, products, off)
+            for c in range(n_targets):
+                sums[c] += targets[row, c]
         n_present = 0
-        for c in range(n_classes):
-            if counts[c]:
+        for c in range(n_targets):
+            if sums[c] != 0.0 or not classifies:
                 present[n_present] = c
                 n_present += 1
         _factor(gram, factor)
-        first = 1 if n_present == 2 else 0  # of two classes only the second is regressed on
+        first = 1 if n_present == 2 else 0
         for q in range(n_present):
-            scores[present[q]] = 2.0 * counts[present[q]] / joined - 1.0 if q >= first else 0.0
+            scores[present[q]] = sums[present[q]] / joined if q >= first else 0.5
             solution[present[q]] = products[present[q]]
         added = 0
         for b in range(ends.size):
@@ -193,9 +162,11 @@ def fill_classes(
                 for q in range(first, n_present):
                     c = present[q]
                     solution[c, k] = _solve_forward(factor, solution[c], k)
-                    _add_scaled(scores[c], 2.0 * solution[c, k], basis[k])
+                    _add_scaled(scores[c], solution[c, k], basis[k])
             added = ends[b]
             if added and not factor[added - 1, added - 1] > 0.0:
                 grid[a, b] = math.nan
-                continue
-            grid[a, b] = weight_right(scores, present, n_present, blocks, weights, right)
+            elif classifies:
+                grid[a, b] = weight_right(scores, present, n_present, blocks, weights, right)
+            else:
+                grid[a, b] = squared_error(scores[0], targets_valid, weights)
