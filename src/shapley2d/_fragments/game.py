@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from shapley2d._fragments.join import Joined
     from shapley2d._models.judges import Judge
     from shapley2d._models.score_lines import Score
+    from shapley2d._trees.boosting import Boosting
 
 MOST_REMEMBERED = 2**27
 """Numbers of utilities that are remembered, as 4 bytes each: half a gigabyte."""
@@ -44,7 +45,7 @@ class FragmentGame:
         self,
         joined: Joined,
         players: Bools,
-        folds: Sequence[tuple[Judge, Score, Ints | None]],
+        folds: Sequence[tuple[Judge | Boosting, Score, Ints | None]],
         groups: Ints,
         *,
         compiled: bool = False,

@@ -61,7 +61,7 @@ class Judge(ABC):
         Probabilities (classes x validation rows), or numbers (1 x validation rows). Rows of which
         no cell is held are not there; labels that are all equal teach nothing.
         """
-        rows = held.any(axis=0)
+        rows: Bools = np.asarray(held.any(axis=0))
         codes = self._split.y.codes[rows]
         differ = codes.size and (codes != codes[0]).any()
         return self._predict(held, rows) if differ else None
@@ -72,7 +72,7 @@ class Judge(ABC):
 
     def _part(self, held: Bools, rows: Bools) -> tuple[Table, Table]:
         """What is trained on, and its columns of the validation rows."""
-        train, valid, used = self._split.train, self._split.valid, held.any(axis=1).nonzero()[0]
+        train, valid, used = self._split.train, self._split.valid, np.flatnonzero(held.any(axis=1))
         columns = tuple(
             train.columns[j].with_entries(np.where(held[j], train.columns[j].entries, np.nan)[rows])
             for j in used
@@ -99,7 +99,7 @@ class EstimatorJudge(Judge):
 
     def _predict(self, held: Bools, rows: Bools) -> Floats:
         train, valid = _encoded(*self._part(held, rows))
-        trainer, columns = self._trainer, held.any(axis=1)
+        trainer, columns = self._trainer, np.asarray(held.any(axis=1))
         try:
             with without_warnings(), trainer.failures(rows, columns):
                 fitted = trainer.fit(train, np.flatnonzero(rows))
