@@ -93,11 +93,11 @@ def run_draws(
         total = Total(total.draws.at(rounds.level), lines)
         rounds = _Rounds(total.draws, tolerance)
     estimate = total.estimate()
-    estimate.history.extend(rounds.history)
     estimate.info.update(draws.known)
     estimate.info.update(total.draws.facts(total.count))
     if not draws.exact:
         estimate.info.update(_facts(total, rounds, stop))
+    estimate.history.extend(rounds.history)
     if resumed:
         estimate.info["resumed_at"] = resumed
     return estimate, total
