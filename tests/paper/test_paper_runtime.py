@@ -28,7 +28,7 @@ def test_nearest_neighbours_are_timed_to_the_tolerance():
 
 
 def test_all_column_coalitions_leave_no_error():
-    (record,) = work(part="knn", cells=140, n_valid=4, seed=0, columns="exact", repeats=1)
+    (record,) = work(part="knn", cells=280, n_valid=4, seed=0, columns="exact", repeats=1)
     assert (record["what"], record["ratio"], record["n_subsets"]) == ("knn exact", 0.0, 2**14)
 
 
