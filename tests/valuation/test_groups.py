@@ -34,14 +34,20 @@ def of_groups(h, rows=OF_ROWS, columns=OF_COLUMNS):
 
 
 def tree_score(X, y, X_valid, y_valid):
-    """The score of a tree on some rows and columns; 0 where one of them is empty."""
+    """The score of a tree on some rows and the columns that differ between them, else of their labels.
+
+    0 where no rows or no columns are asked for.
+    """
 
     def h(S, F):
-        rows, columns = sorted(S), sorted(F)
-        if not rows or not columns:
+        rows = sorted(S)
+        columns = [j for j in sorted(F) if np.unique(X[rows, j]).size > 1]
+        if not rows or not F:
             return 0.0
-        if np.unique(y[rows]).size < 2:
-            return float(np.mean(y_valid == y[rows[0]]))
+        labels, counts = np.unique(y[rows], return_counts=True)
+        if labels.size < 2 or not columns:
+            most = labels[counts == counts.max()]
+            return float(np.mean(y_valid[:, None] == most))
         model = DecisionTreeClassifier(random_state=0).fit(X[np.ix_(rows, columns)], y[rows])
         return float(model.score(X_valid[:, columns], y_valid))
 

@@ -161,7 +161,7 @@ def value_fragments(
     goal = as_target(np.array(joined.labels, dtype=object), joined.table, task)
     splits = [sorted_rows(one) for one in _splits(joined, goal, target, pieces, asked, run.seed)]
     score, crossed = score_name(scoring, goal.task), X_valid is None
-    measures = [Score.of(score, split) for split in splits]
+    measures = [Score(score, split) for split in splits]
     folds = [
         (make_judge(judging.model, split, run.seed), measure, split.rows if crossed else None)
         for split, measure in zip(splits, measures, strict=True)

@@ -119,7 +119,7 @@ def listed_positions(spec: Any, names: list[str]) -> Ints:
         return everything[start : stop : spec.step]
     items = [spec] if np.isscalar(spec) else list(spec)
     if items and all(isinstance(item, (bool, np.bool_)) for item in items):
-        return np.flatnonzero(np.array(items, dtype=np.bool_))
+        return np.flatnonzero(np.asarray(items))
     return np.array([_position(item, names) for item in items], dtype=np.intp)
 
 

@@ -7,7 +7,7 @@ do, so that any value, being linear in scores, has its error by validation rows 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,9 +17,8 @@ from shapley2d._trees.scores import placements, row_scores
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
-    from shapley2d._base.arrays import Floats, Ints
+    from shapley2d._base.arrays import Floats
     from shapley2d._tables.problem import Split
-    from shapley2d._tables.target import Target
 
 SCORES = {
     "classification": ("probability", "accuracy", "roc_auc", "neg_log_loss"),
@@ -77,87 +76,64 @@ def score_name(scoring: str | None, task: str) -> str:
     return scoring
 
 
-@dataclass(frozen=True)
 class Score:
-    """The score of predictions for one validation table, less that of the labels alone."""
+    """The score of predictions for the validation table of a split, less that of the labels alone.
 
-    name: str
-    y: Target  # of the validation rows
-    weights: Floats  # (T,): they sum to 1, or in each class of an AUC to 1/2
-    scales: Floats  # (T,): of a deviation in its error line
-    strata: Ints  # (T,): the rows whose mean deviations are taken from
-    n_lines: int  # validation rows share them in turn
-    prior: Floats  # (classes,) or (1,): what the labels alone predict
+    ``baseline``: the score of the labels alone. ``n_lines``: error lines, which validation rows
+    share in turn.
+    """
 
-    @classmethod
-    def of(cls, name: str, split: Split) -> Score:
-        """The score of a validation table."""
-        y, y_valid, given = split.y, split.y_valid, split.weights
-        if y.task == "regression":
-            target = np.asarray(y_valid.codes, dtype=np.float64)
-            prior = np.array([np.mean(y.codes)])
-            if np.ptp(target[given > 0]) == 0:
-                raise InputError(
-                    "R squared needs validation rows with different targets: pass more"
-                )
-        else:
-            target = np.asarray(y_valid.codes)
-            prior = np.bincount(y.codes, minlength=y.classes.size) / y.codes.size
-        strata = np.zeros(target.size, dtype=np.intp)
+    def __init__(self, name: str, split: Split) -> None:
+        y, target, given = split.y, split.y_valid.codes, split.weights
+        self._name, self._y, strata = name, split.y_valid, np.zeros(target.size, dtype=np.intp)
         if name == "roc_auc":
             if y.classes.size != 2 or {*target[given > 0].tolist()} != {0, 1}:
                 raise InputError(
                     Setting("scoring", name), " needs two classes, and validation rows of both: "
                     "use ", Setting("scoring", "probability"),
                 )  # fmt: skip
-            strata = target.astype(np.intp)
-        sums = np.bincount(strata, given)
+            strata = target
         counts = np.bincount(strata, given > 0)
-        share = given / sums[strata]
-        few = np.maximum(counts - 1, 1)[strata]
-        return cls(
-            name, y_valid, share / len(sums), share * np.sqrt(counts[strata] / few), strata,
-            min(target.size, MOST_LINES), prior,
-        )  # fmt: skip
-
-    @property
-    def baseline(self) -> float:
-        """The score itself of what the labels alone predict."""
-        return 0.5 if self.name == "roc_auc" else float(self.weights @ self._of(self._labels_alone))
-
-    @property
-    def _labels_alone(self) -> Floats:
-        return np.repeat(self.prior[:, None], self.strata.size, axis=1)
+        share = given / np.bincount(strata, given)[strata]
+        self._weights = share / counts.size  # they sum to 1, or in each class of an AUC to 1/2
+        # of a deviation in its error line, from the mean of its stratum
+        self._scales = share * np.sqrt(counts / np.maximum(counts - 1, 1))[strata]
+        self._strata, self.n_lines = strata, min(target.size, MOST_LINES)
+        # what each row counts in the unit of the score: of R squared, that is their variance
+        self._shares, self._middle = np.ones(target.size), 0.0
+        if name != "r2":
+            prior = np.bincount(y.codes, minlength=y.classes.size) / y.codes.size
+        else:
+            prior = y.codes.mean(keepdims=True)
+            if np.ptp(target[given > 0]) == 0:
+                raise InputError(
+                    "R squared needs validation rows with different targets: pass more"
+                )
+            self._middle = float(self._weights @ target)  # of which R squared is 0
+            squares = (target - self._middle) ** 2
+            self._shares = squares / (self._weights @ squares)
+        self._alone = self._of(np.repeat(prior[:, None], target.size, axis=1))
+        self.baseline = 0.5 if name == "roc_auc" else float(self._weights @ self._alone)
 
     def __call__(self, predictions: Floats | None) -> Floats:
         """The score less the baseline, then its error lines; zeros where nothing was learned."""
         found = np.zeros(1 + self.n_lines)
         if predictions is None:
             return found
-        each = self._of(predictions) - self._of(self._labels_alone)
-        found[0] = self.weights @ each
-        middle = np.bincount(self.strata, self.weights * each) / np.bincount(
-            self.strata, self.weights
-        )
-        off = self.scales * (each - middle[self.strata] * self._shares)
+        each, strata = self._of(predictions) - self._alone, self._strata
+        found[0] = self._weights @ each
+        means = np.bincount(strata, self._weights * each) / np.bincount(strata, self._weights)
+        off = self._scales * (each - means[strata] * self._shares)
         found[1:] = np.bincount(np.arange(off.size) % self.n_lines, off, self.n_lines)
         return found
 
-    @property
-    def _shares(self) -> Floats:
-        """What each row counts in the unit of the score: of R squared, that is their variance."""
-        if self.name != "r2":
-            return np.ones(self.strata.size)
-        target = self.y.codes
-        squares = (target - self.weights @ target) ** 2
-        return np.asarray(squares / (self.weights @ squares))
-
     def _of(self, predictions: Floats) -> Floats:
         """The score of every validation row."""
-        if self.name == "roc_auc":
-            return placements(predictions[1], self.y.codes == 1)
-        middle = float(self.weights @ self.y.codes)  # of numbers to predict: R squared is 0 there
-        return row_scores(predictions, self.y, self.name, prior=middle, weights=self.weights)
+        if self._name == "roc_auc":
+            return placements(predictions[1], self._y.codes == 1)
+        return row_scores(
+            predictions, self._y, self._name, prior=self._middle, weights=self._weights
+        )
 
 
 def sorted_rows(split: Split) -> Split:
