@@ -6,9 +6,7 @@ dies, its missing draws are computed again. Workers change no bit of the results
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import pickle
 import sys
 import threading
 import time
@@ -18,13 +16,12 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import cloudpickle
 from joblib import effective_n_jobs
-from joblib.externals.loky import ProcessPoolExecutor
+from joblib.externals.loky import get_reusable_executor
 from joblib.parallel import get_active_backend
 
 from shapley2d._base.in_threads import count_threads, result_in_time
-from shapley2d._estimation.parcels import libraries
+from shapley2d._estimation.parcels import draw_parcel, pack
 from shapley2d.exceptions import UtilityError
 
 if TYPE_CHECKING:
@@ -132,32 +129,30 @@ def _threads(draws: Draws, count: int) -> Iterator[Any]:
 
 @contextmanager
 def _processes(draws: Draws, count: int) -> Iterator[Any]:
-    """Processes of this machine, each of which is sent the draws once."""
-    body = cloudpickle.dumps(draws, protocol=5)
-    pool = ProcessPoolExecutor(count, initializer=_begin, initargs=(os.getpid(), body))
+    """Processes of this machine, which the next run finds again where none of them is at work."""
+    pool = get_reusable_executor(count, timeout=300, initializer=_begin, initargs=(os.getpid(),))
+    parcel, last = pack(draws), deque[Any](maxlen=4 * count)
+
+    def submit(number: int) -> Any:
+        future = pool.submit(draw_parcel, number, *parcel)
+        last.append(future)
+        return future
+
     try:
-        yield lambda number: pool.submit(_draw_here, number), lambda: count
+        yield submit, lambda: count
     finally:
-        pool.shutdown(wait=True, kill_workers=True)
+        if not all(future.done() for future in last):  # draws that nobody wants any more
+            pool.shutdown(wait=True, kill_workers=True)
 
 
-_here: list[Any] = []  # the draws of a worker process, and what limits its threads
-
-
-def _begin(parent: int, body: bytes) -> None:
+def _begin(parent: int) -> None:
     """Start a worker process."""
     threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
-    _here[:] = [pickle.loads(body), libraries(0).limit(limits=1)]  # noqa: S301  (our own)
-
-
-def _draw_here(number: int) -> Draw:
-    draw: Draw = _here[0](number)
-    return draw
 
 
 def _leave_with(parent: int) -> None:
     """End this process soon after its parent; an idle orphan would stay for minutes."""
-    while os.getppid() == parent or multiprocessing.parent_process() is None:
+    while os.getppid() == parent:
         time.sleep(1.0)
     os._exit(1)
 
