@@ -362,5 +362,5 @@ def test_values_that_are_known_are_one_draw():
         run_draws(draws, Lines(first)) for first in (None, np.array([0.5, 0.0]))
     )
     np.testing.assert_array_equal(found.values, values)
-    np.testing.assert_array_equal(added.values, values + [[0.5, 0], [0, 0], [1, 0]])
+    np.testing.assert_array_equal(added.values, values + np.outer([1, 0, 2], [0.5, 0]))
     assert found.info == {"n_models": 7} and not found.stderr.any() and not found.history
