@@ -145,7 +145,7 @@ def test_errors_of_the_game_come_home(client):
     ],
 )
 def test_addresses_are_checked(cluster, message, monkeypatch):
-    monkeypatch.setattr("shapley2d._estimation.old_cluster._ANSWER_S", 1)
+    monkeypatch.setattr("shapley2d._estimation.cluster._ANSWER_S", 1)
     with pytest.raises(InputError, match=message):
         value(cluster=cluster)
 
@@ -153,7 +153,7 @@ def test_addresses_are_checked(cluster, message, monkeypatch):
 @pytest.mark.parametrize("words", [b"", b"SSH-2.0-OpenSSH_9.6\r\n"], ids=["silent", "another"])
 def test_a_port_that_is_no_scheduler_is_told(words, monkeypatch):
     """It takes the connection, and then says nothing, or something else."""
-    monkeypatch.setattr("shapley2d._estimation.old_cluster._ANSWER_S", 1)
+    monkeypatch.setattr("shapley2d._estimation.cluster._ANSWER_S", 1)
     held = []
     with socket.create_server(("127.0.0.1", 0)) as server:
 

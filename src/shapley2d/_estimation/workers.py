@@ -53,7 +53,8 @@ def in_order(
     ``cluster``: the address of a Dask scheduler, a Dask client, or a pool with ``submit``.
     ``limit``: a compiled draw that is not there somewhat later is dropped.
     """
-    cluster = _active_cluster(n_jobs) if cluster is None and not draws.compiled else cluster
+    if cluster is None and not draws.compiled:
+        cluster, n_jobs = _active_cluster(n_jobs)
     done, losses = first, 0
     if cluster is None and not draws.compiled and _n_processes(n_jobs) == 1:
         while done < draws.count:  # here, so that Ctrl-C need not wait
@@ -161,14 +162,15 @@ def _n_processes(n_jobs: int | None) -> int:
     return int(effective_n_jobs(n_jobs))
 
 
-def _active_cluster(n_jobs: int | None) -> Any:
+def _active_cluster(n_jobs: int | None) -> tuple[Any, int | None]:
     """The Dask client that joblib's ``parallel_config`` names, if it does."""
     backend = get_active_backend()[0]
     if n_jobs == 1 or not hasattr(backend, "client"):
-        return None
+        return None, n_jobs
     from shapley2d._estimation.cluster import on_a_worker
 
-    return None if on_a_worker() else backend.client  # a task must not wait for other workers
+    # a task of a worker must not wait for other workers
+    return (None, 1) if on_a_worker() else (backend.client, n_jobs)
 
 
 def lost_worker_errors() -> tuple[type[Exception], ...]:
