@@ -427,7 +427,8 @@ class Total:
         """Go on from such a state; a ValueError says why it is not sound."""
         for name, own in self._arrays():
             saved = state.get(name)
-            if saved is None or saved.size != own.size or saved.dtype != np.float64:
+            wanted = own.reshape(len(own), -1).shape
+            if saved is None or saved.shape != wanted or saved.dtype != np.float64:
                 raise ValueError(f"its {name} does not fit")
             if not np.isfinite(saved).all():
                 raise ValueError(f"its {name} has entries that are not numbers")
