@@ -1,8 +1,9 @@
 """One rule for tolerance and time: rounds, their ends, limits, Ctrl-C and what is saved."""
 
-import _thread
 import json
 import math
+import signal
+import threading
 import time
 
 import numpy as np
@@ -210,12 +211,14 @@ def test_ctrl_c_while_a_draw_is_added(monkeypatch):
 
     def slow(total, draw):
         if total.count == 11:
-            _thread.interrupt_main()
+            time.sleep(0.1)  # until the main thread waits
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
             time.sleep(0.2)
         add(total, draw)
 
-    monkeypatch.setattr(Total, "add", slow)
-    found = run(tolerance=1e-6, checkpoint=files)
+    with monkeypatch.context() as patch:
+        patch.setattr(Total, "add", slow)
+        found = run(tolerance=1e-6, checkpoint=files)
     assert found.info["interrupted"] and found.info["n_draws"] == files.states[-1][0] == 12
     assert same_bits(found, run(Listed(normal, count=12)))
 
