@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._fragments.facts import MOST_PATTERNS, Fragments
+from shapley2d._fragments.facts import MOST_COLOURS, MOST_PATTERNS, Fragments
 from shapley2d._valuation.valuation import Valuation
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._fragments.estimate import Found
     from shapley2d._fragments.join import Joined
-
-_LETTERS = 26  # more contributors than letters have no map
 
 
 def make_valuation(
@@ -94,7 +92,7 @@ def _patterns(joined: Joined) -> tuple[Bools, Ints]:
     """The different rows of the map, the most frequent first, and how many rows are like each."""
     n, m, _ = joined.held.shape
     none = np.zeros((0, n, m), dtype=bool), np.zeros(0, dtype=int)
-    if n > _LETTERS:
+    if n > MOST_COLOURS:
         return none
     codes = np.zeros((joined.table.n_rows, m), dtype=np.uint32)
     for k in range(n):
