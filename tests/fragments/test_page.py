@@ -1,5 +1,6 @@
 """The page of fragments: titles claim what the numbers say, text is text, everything is small."""
 
+import html as markup
 import json
 import re
 
@@ -7,12 +8,12 @@ import numpy as np
 import pytest
 
 from made_fragments import COLUMNS, cells_of, five, made, many, twelve
-from shapley2d._fragments.claims import leaders
 from shapley2d._fragments.map import MOST, draw_map
-from shapley2d._fragments.page import page_content, write_page
+from shapley2d._fragments.page import leaders, page_content, write_page
 from shapley2d.exceptions import InputError
 
 S = "\N{RIGHT SINGLE QUOTATION MARK}s"
+CLAIM = re.compile(r'<h2 id="(\w+)-title">(?:<bdi>)?(.*?)(?:</bdi>)?</h2>')
 TITLE = re.compile(r"<h[12][^>]*>(?:<bdi>)?(.*?)(?:</bdi>)?</h[12]>", re.DOTALL)
 
 
@@ -21,9 +22,16 @@ def html_of(valuation, tmp_path, **options):
     return (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
-def claims_of(valuation, *, pay=None):
-    payments = None if pay is None else valuation.payments(pay).to_dict("records")
-    return page_content(valuation, payments, None)["claims"]
+@pytest.fixture
+def claims_of(tmp_path):
+    """The titles of a page by their sections; that of all as ``page``."""
+
+    def read(valuation, **options):
+        html = html_of(valuation, tmp_path, **options)
+        found = {name: markup.unescape(title) for name, title in CLAIM.findall(html)}
+        return found | {"page": markup.unescape(TITLE.findall(html)[0])}
+
+    return read
 
 
 def halves(a=500, b=500, names=("A", "B")):
@@ -35,7 +43,7 @@ def of_x(parts, worth=300, **more):
     return made(parts, columns=["x"], worth={"x": worth}, **more)
 
 
-def test_a_clear_leader_is_named_with_its_payment():
+def test_a_clear_leader_is_named_with_its_payment(claims_of):
     claims = claims_of(made(five()), pay=100_000)
     assert re.fullmatch(
         rf"Bank South{S} three columns are worth most: \d\d,\d\d\d of 100,000", claims["page"]
@@ -46,17 +54,17 @@ def test_a_clear_leader_is_named_with_its_payment():
     )
     assert claims["table"] == "25\u00a0% of the table is held by nobody, 6\u00a0% by two or more"
     assert claims["best"].startswith("Nobody can be left out: no set does as well as all five; ")
-    assert claims["how"] == "All 32 sets of contributors were scored on 400 validation rows"
+    assert claims["making"] == "All 32 sets of contributors were scored on 400 validation rows"
 
 
-def test_without_payments_the_leader_comes_with_points():
+def test_without_payments_the_leader_comes_with_points(claims_of):
     claim = claims_of(made(five()))["page"]
     assert re.fullmatch(
         rf"Bank South{S} three columns are worth most: [\d.]+ of [\d.]+ points", claim
     )
 
 
-def test_equal_contributors_are_not_ranked():
+def test_equal_contributors_are_not_ranked(claims_of):
     claims = claims_of(of_x(halves()), pay=1000)
     assert claims["page"] == "A and B lead, too close to tell apart: 500 and 500 of 1,000"
     assert claims["table"] == "Every entry is held by somebody"
@@ -67,7 +75,7 @@ def test_equal_contributors_are_not_ranked():
     )
 
 
-def test_a_lead_within_the_error_is_no_lead():
+def test_a_lead_within_the_error_is_no_lead(claims_of):
     parts = {"A": (range(502), ("x",)), "B": (range(502, 1000), ("y",))}
     claims = claims_of(made(parts, columns=["x", "y"], worth={"x": 300, "y": 300}))
     assert claims["page"] in (
@@ -84,7 +92,7 @@ def test_the_covariance_decides_what_is_clear():
     assert leaders(np.ones(3), np.zeros(3), 1.96) == [0, 1, 2]
 
 
-def test_more_than_two_leaders_are_counted():
+def test_more_than_two_leaders_are_counted(claims_of):
     parts = {name: (range(k * 250, k * 250 + 250), ("x",)) for k, name in enumerate("ABCD")}
     claims = claims_of(of_x(parts))
     assert claims["page"] == "Four lead, too close to tell apart"
@@ -93,7 +101,7 @@ def test_more_than_two_leaders_are_counted():
     )
 
 
-def test_one_far_ahead_is_named_alone():
+def test_one_far_ahead_is_named_alone(claims_of):
     claims = claims_of(of_x(halves(920, 80)))
     assert claims["page"].startswith("A is worth most: ")
     assert claims["worth"] == "Both are worth something; A brings 92\u00a0%"
@@ -102,7 +110,7 @@ def test_one_far_ahead_is_named_alone():
     )
 
 
-def test_who_lowers_the_score_is_said_and_paid_nothing(tmp_path):
+def test_who_lowers_the_score_is_said_and_paid_nothing(claims_of, tmp_path):
     v = made(five(), harm={"Employer North": 0.05})
     claims = claims_of(v)
     assert claims["worth"].endswith("; Employer North lowers the score")
@@ -112,32 +120,32 @@ def test_who_lowers_the_score_is_said_and_paid_nothing(tmp_path):
     assert "paid 0;" not in html_of(v, tmp_path)
 
 
-def test_a_set_that_does_as_well_is_named():
+def test_a_set_that_does_as_well_is_named(claims_of):
     parts = {"A": (range(1000), ("x",)), "B": (range(1000), ("x",)), "C": (range(500), ("x",))}
     claims = claims_of(of_x(parts))
     assert claims["best"] == "A does as well as all three"
 
 
-def test_who_holds_nothing_is_said_and_is_in_no_set():
+def test_who_holds_nothing_is_said_and_is_in_no_set(claims_of):
     parts = {**five(), "Ghost": ([], ())}
     v = made(parts)
     claims = claims_of(v)
     assert claims["worth"].endswith("; Ghost holds nothing")
-    content = page_content(v, None, None)
+    content = page_content(v)
     assert len(content["best"]) == 5
     assert content["tried"]
     record = json.loads(content["tried"])
     assert len(record["scores"]) == 64
 
 
-def test_who_may_be_worth_nothing_is_said(tmp_path):
+def test_who_may_be_worth_nothing_is_said(claims_of, tmp_path):
     v = made(five(), harm={"Employer North": 0.0147}, spread=6)
     assert claims_of(v)["worth"].endswith("; Employer North may be worth nothing")
     html = html_of(v, tmp_path)
     assert html.count('class="hollow"') == 1 and "a hollow bar may be worth nothing" in html
 
 
-def test_where_nothing_is_learned_nothing_is_claimed():
+def test_where_nothing_is_learned_nothing_is_claimed(claims_of):
     v = of_x(halves(), worth=0.001, spread=2e4)
     claims = claims_of(v)
     assert claims["page"] == "No contributor is clearly worth something"
@@ -150,7 +158,7 @@ def test_a_single_contributor_has_a_page(tmp_path):
     assert 'id="best"' not in html and "Only is worth most: 10 of 10" in html
 
 
-def test_pieces_by_column():
+def test_pieces_by_column(claims_of):
     v = made(five(), by="column")
     claims = claims_of(v)
     assert claims["pieces"] == f"The most valuable piece is Bank South{S} capital_gain: 2.4 points"
@@ -159,7 +167,7 @@ def test_pieces_by_column():
     assert claims_of(unsure)["pieces"].endswith("pieces lead, too close to tell apart")
 
 
-def test_many_contributors_have_numbers_and_a_claim_about_the_group(tmp_path):
+def test_many_contributors_have_numbers_and_a_claim_about_the_group(claims_of, tmp_path):
     parts = many(60)
     v = made(parts, harm={next(iter(parts)): 0.01})
     html = html_of(v, tmp_path, pay=100_000)
@@ -167,8 +175,8 @@ def test_many_contributors_have_numbers_and_a_claim_about_the_group(tmp_path):
     assert re.match(r"\w+ of 60 contributors are paid 5\d\u00a0%; ", claims["page"])
     assert 'id="map"' not in html and 'id="try"' not in html
     assert "no others can be tried here" in html and "The other 45 contributors" in html
-    assert "40 random orders" in claims["how"]
-    content = page_content(v, None, None)
+    assert "40 random orders" in claims["making"]
+    content = page_content(v)
     last = content["best"][-2]
     assert f"all but {next(i + 1 for i in range(60) if i not in last['members'])}</td>" in html
 
@@ -195,7 +203,7 @@ def test_the_map_shows_every_entry_once():
 def test_the_scores_of_all_sets_are_those_of_the_sets():
     v = made(five())
     f, order = v._fragments, np.argsort(-v.row_values, kind="stable")
-    record = json.loads(page_content(v, None, None)["tried"])
+    record = json.loads(page_content(v)["tried"])
     scores = record["scores"]
     for members, score in zip(f.sets, f.set_scores, strict=True):
         place = sum(1 << rank for rank, i in enumerate(order) if members[i])

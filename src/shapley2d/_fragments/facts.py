@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from shapley2d._valuation.valuation import Valuation
 
 _SHOWN = 20  # contributors in print
+
+MOST_COLOURS = 12
+"""Contributors that colours and letters tell apart: with more there is no map."""
 
 MOST_PATTERNS = 900
 """Different kinds of rows that a map can show."""
@@ -72,6 +75,18 @@ class Fragments:
     n_trained: int
     files: tuple[FileDigest, ...] = ()
     question: dict[str, Any] = field(default_factory=dict)
+
+    def arranged(self, order: Ints, columns: Ints) -> Fragments:
+        """The same with contributors and columns in another order, but for the patterns."""
+        return replace(
+            self,
+            columns=[self.columns[j] for j in columns],
+            cells=self.cells[np.ix_(order, columns)],
+            union=self.union[columns],
+            overlap=self.overlap[columns],
+            covariance=self.covariance[np.ix_(order, order)],
+            sets=self.sets[:, order],
+        )
 
     def of_sets(self, numbers: Floats, sets: Bools) -> Floats:
         """Numbers of the sets that were scored, for some sets; 0 for one that holds no entry."""

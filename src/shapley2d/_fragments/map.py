@@ -64,26 +64,22 @@ def draw_map(patterns: Bools, rows: Ints) -> Map | None:
         order = order[::-1]  # the fuller rows on top
     holders = holders[order][:, columns]
     edges = np.concatenate([[0.0], np.cumsum(rows[order])]) * 100 / rows.sum()
-    runs: list[tuple[int, int, int, tuple[int, ...]]] = []  # column, from, to, holders
-    for j, column in enumerate(holders.T):
-        ends = [0, *(np.flatnonzero(np.diff(column)) + 1).tolist(), n_patterns]
-        runs += [
-            (j, a, b, tuple(i for i in range(k) if column[a] >> i & 1))
-            for a, b in pairwise(ends)
-            if column[a]
-        ]
-    if len(runs) > MOST:
+    begins = np.diff(holders, axis=0, prepend=-1) != 0
+    if (begins & (holders > 0)).sum() > MOST:
         return None
     blocks: list[dict[tuple[int, ...], Runs]] = [{} for _ in range(m)]
     labels = []
-    for j, a, b, who in runs:
-        top, height = float(edges[a]), float(edges[b] - edges[a])
-        blocks[j].setdefault(who, []).append((round(top, 2), round(height, 2)))
-        alike = (holders[a:b] == holders[a, j]).all(axis=0)
-        others = np.flatnonzero(~alike)
-        left, right = max([-1, *others[others < j]]) + 1, min([m, *others[others > j]])
-        middle = (left + right) * 50 / m
-        labels.append(Label(who, middle, top + height / 2, (right - left) * 100 / m, height))
+    for j, column in enumerate(holders.T):
+        for a, b in pairwise([*np.flatnonzero(begins[:, j]), n_patterns]):
+            if not column[a]:
+                continue
+            who = tuple(i for i in range(k) if column[a] >> i & 1)
+            top, height = float(edges[a]), float(edges[b] - edges[a])
+            blocks[j].setdefault(who, []).append((round(top, 2), round(height, 2)))
+            others = np.flatnonzero((holders[a:b] != column[a]).any(axis=0))
+            left, right = max([-1, *others[others < j]]) + 1, min([m, *others[others > j]])
+            middle = (left + right) * 50 / m
+            labels.append(Label(who, middle, top + height / 2, (right - left) * 100 / m, height))
     return Map(columns.tolist(), blocks, _without_crowds(labels))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._fragments.facts import MOST_PATTERNS, Fragments
+from shapley2d._fragments.facts import MOST_COLOURS, MOST_PATTERNS, Fragments
 from shapley2d._valuation.valuation import Valuation
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._fragments.estimate import Found
     from shapley2d._fragments.join import Joined
-
-_LETTERS = 26  # more contributors than letters have no map
 
 
 def make_valuation(
@@ -77,15 +75,14 @@ def _among(found: NDArray[Any], *players: Bools) -> Floats:
 
 def _map(joined: Joined) -> dict[str, Any]:
     """Who holds how much, and the different rows of the map."""
-    cells, once, twice = [], np.zeros_like(joined.held[0]), np.zeros_like(joined.held[0])
+    cells, times = [], np.zeros((joined.held.shape[1], joined.table.n_rows), dtype=np.intp)
     for held in joined.held:
+        times += joined.rows_of(held)
         cells.append(joined.rows_of(held).sum(axis=1))
-        twice |= once & held
-        once |= held
-    union, overlap = (joined.rows_of(held).sum(axis=1) for held in (once, twice))
     patterns, pattern_rows = _patterns(joined)
     return {
-        "cells": np.array(cells), "union": union, "overlap": overlap,
+        "cells": np.array(cells),
+        "union": (times > 0).sum(axis=1), "overlap": (times > 1).sum(axis=1),
         "patterns": patterns, "pattern_rows": pattern_rows,
     }  # fmt: skip
 
@@ -94,16 +91,13 @@ def _patterns(joined: Joined) -> tuple[Bools, Ints]:
     """The different rows of the map, the most frequent first, and how many rows are like each."""
     n, m, _ = joined.held.shape
     none = np.zeros((0, n, m), dtype=bool), np.zeros(0, dtype=int)
-    if n > _LETTERS:
+    if n > MOST_COLOURS:
         return none
-    codes = np.zeros((joined.table.n_rows, m), dtype=np.uint32)
-    for k in range(n):
-        codes |= joined.rows_of(joined.held[k]).T.astype(np.uint32) << np.uint32(k)
-    keys = np.ascontiguousarray(codes).view(np.dtype((np.void, 4 * m))).ravel()
+    bits = np.concatenate([np.packbits(joined.rows_of(held), axis=0) for held in joined.held])
+    keys = np.ascontiguousarray(bits.T).view(np.dtype((np.void, len(bits)))).ravel()
     _, first, counts = np.unique(keys, return_index=True, return_counts=True)
     if first.size > MOST_PATTERNS:
         return none
     order = np.lexsort((first, -counts))
-    chosen = codes[first[order]]
-    patterns = (chosen[:, None, :] >> np.arange(n, dtype=np.uint32)[None, :, None] & 1).astype(bool)
-    return patterns, counts[order]
+    patterns = [joined.rows_of(held)[:, first[order]] for held in joined.held]
+    return np.array(patterns).transpose(2, 0, 1), counts[order]
