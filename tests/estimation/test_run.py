@@ -360,7 +360,7 @@ def test_an_exact_sum_has_no_more_draws_than_there_are():
 
 def test_values_that_are_known_are_one_draw():
     values = np.arange(6.0).reshape(3, 2)
-    draws = OneDraw(values, np.array([1.0, 0.0, 2.0]), n_models=7)
+    draws = OneDraw(values, np.array([1.0, 0.0, 2.0]), {"n_models": 7})
     (found, _), (added, _) = (
         run_draws(draws, Lines(first)) for first in (None, np.array([0.5, 0.0]))
     )

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from shapley2d._base.precision import convergence_ratio, interval_factor
+from shapley2d._estimation.checkpoint import Saved
 from shapley2d._estimation.draws import Draw, Stratum
 from shapley2d._estimation.run import run_draws
 from shapley2d._estimation.total import Lines, Total
@@ -426,7 +427,7 @@ def test_a_sum_goes_on_from_its_state_to_the_same_bits(kind):
     state = {name: array.copy() for name, array in half.state().items()}
     assert all(array.ndim <= 2 for array in state.values())
     assert half.n_bytes == sum(array.nbytes for array in state.values())
-    further.restore(4, state)
+    further.restore(Saved(4, state, {}, {}))
     for number in range(4, 7):
         further.add(draws(number))
     for (name, one), (_, other) in zip(further._arrays(), whole._arrays(), strict=True):
@@ -435,8 +436,9 @@ def test_a_sum_goes_on_from_its_state_to_the_same_bits(kind):
 
 def test_what_draws_note_is_kept():
     draws = Listed(lambda k: drawn(normal(k), notes={"sizes": np.full((k + 1, 2), float(k))}))
+    draws.notes_kept = {"sizes": 2}
     half, further = total_of(draws, 2), Total(draws, Lines())
-    further.restore(2, half.state())
+    further.restore(Saved(2, half.state(), {}, {}))
     further.add(draws(2))
     assert further.notes_of("sizes")[:, 0].tolist() == [0, 1, 1, 2, 2, 2]
 
@@ -444,9 +446,9 @@ def test_what_draws_note_is_kept():
 @pytest.mark.parametrize(
     ("name", "change", "words"),
     [
-        ("0 cells total", lambda array: None, "its 0 cells total does not fit"),
-        ("0 cells total", lambda array: array.T, "its 0 cells total does not fit"),
-        ("0 rows between", lambda array: array.astype(np.float32), "its 0 rows between does not fit"),
+        ("0 cells total", lambda array: None, "it has no 0 cells total"),
+        ("0 cells total", lambda array: array.T, r"its 0 cells total has the shape \(2, 3\)"),
+        ("0 rows between", lambda array: array.astype(np.float32), r"its 0 rows between has the shape"),
         ("0 columns total", lambda array: array + np.nan, "its 0 columns total has entries that are not numbers"),
         ("0 cells between", lambda array: -array, "its 0 cells between has entries below 0"),
         ("0 sums between", lambda array: array - 1e6, "its 0 sums between has entries below 0"),
@@ -459,4 +461,5 @@ def test_unsound_states_are_refused(name, change, words):
     state = total_of(draws, 4, lines).state()
     changed = change(state.pop(name))
     with pytest.raises(ValueError, match=words):
-        Total(draws, lines).restore(4, state if changed is None else state | {name: changed})
+        arrays = state if changed is None else state | {name: changed}
+        Total(draws, lines).restore(Saved(4, arrays, {}, {}))
