@@ -60,7 +60,7 @@ class ScoredSets(AllSets):
 
     def __init__(self, game: FragmentGame, run: Run) -> None:
         super().__init__([game], [slice(None)], game.n_rows, run.semivalues)
-        self.notes_kept = _widths(game)
+        self.notes_kept = {"sets": game.n_rows, "scores": 3}
 
     def notes(self, k: int, rows: Bools, worth: Floats) -> dict[str, Any]:
         return scored_sets(self.games[k], rows, worth)
@@ -78,13 +78,12 @@ class ScoredOrders(Orders):
     def __init__(self, game: FragmentGame, run: Run, most: int) -> None:
         asked = ([game], [slice(None)], game.n_rows, run.semivalues)
         super().__init__(*asked, seed=run.seed, most=most)
-        self.first, self.notes_kept = FIRST_ORDERS, _widths(game)
         n, m = self.shape
+        self.first, self.notes_kept = FIRST_ORDERS, {"sets": n, "scores": 3}
         if m == 1 and n > 2:
-            alone, without = (_scores(game, masks) for masks in _one_and_all_but_one(n))
-            steps = step_weights(n, run.semivalues[0])
-            whole = _scores(game, np.ones((1, n), dtype=bool))
-            ends = np.stack([steps[0] * alone, steps[-1] * (whole - without)])
+            one, steps = np.eye(n, dtype=bool), step_weights(n, run.semivalues[0])
+            alone, lost = _scores(game, one), _scores(game, one | True) - _scores(game, ~one)
+            ends = np.stack([steps[0] * alone, steps[-1] * lost])
             self.ends = np.stack([ends, np.zeros_like(ends)], axis=2)
 
     def notes(self, k: int, order: Ints, worth: Floats) -> dict[str, Any]:
@@ -161,10 +160,6 @@ def _draws(game: FragmentGame, run: Run, judging: Judging) -> ScoredSets | Score
     return draws
 
 
-def _widths(game: FragmentGame) -> dict[str, int]:
-    return {"sets": game.n_rows, "scores": 3}
-
-
 def scored_sets(game: Any, sets: Bools, worth: Floats) -> dict[str, Any]:
     """Sets of contributors under all columns: scores, their errors, and those of what they lose."""
     whole = _scores(game, np.ones((1, game.n_rows), dtype=bool))
@@ -177,13 +172,9 @@ def _scores(game: Any, sets: Bools) -> Floats:
     return np.asarray(game.utilities(sets, np.ones((1, game.n_columns), dtype=bool))[:, 0])
 
 
-def _one_and_all_but_one(n: int) -> tuple[Bools, Bools]:
-    one = np.eye(n, dtype=bool)
-    return one, ~one
-
-
 def _more_sets(game: FragmentGame, values: Floats) -> dict[str, Any]:
     """Each alone, all but one, and the most valuable of every number: whom one would sign."""
     best = nested(np.argsort(-values, kind="stable"))[1:]
-    sets = np.concatenate([*_one_and_all_but_one(game.n_rows), best])
+    one = np.eye(game.n_rows, dtype=bool)
+    sets = np.concatenate([one, ~one, best])
     return scored_sets(game, sets, _scores(game, sets))
