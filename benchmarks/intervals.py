@@ -3,7 +3,7 @@
     python benchmarks/intervals.py [subsets] [stopped] [draws] [--runs 200]
 
 ``subsets``: sampled column subsets. ``stopped``: nearest neighbours that a time limit ends after their first
-answer, with chunks of one validation row and of many, and sampled validation rows. ``draws``: Monte Carlo at 10
+answer or 8 chunks more, with chunks of one validation row and of many, and sampled validation rows. ``draws``: Monte Carlo at 10
 draws. Every line: intervals of cells, sums of rows, sums of columns, and the total.
 """
 
@@ -14,7 +14,6 @@ import warnings
 from unittest import mock
 
 import numpy as np
-from shapley2d._estimation.rounds import LEAST_PIECES
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
@@ -22,14 +21,13 @@ from sklearn.tree import DecisionTreeClassifier
 from shapley2d import KNN, MonteCarlo, value_cells, value_game
 from shapley2d._base.time_limit import TimeLimit
 from shapley2d._knn import draws as knn_draws
-from shapley2d.exceptions import OutOfTimeError
 
 NEAR = KNN(n_neighbors=5, device="cpu")
 QUIET = {"progress": False, "n_jobs": 1}
 
 
 class After(TimeLimit):
-    """A time limit that is over after some pieces of work."""
+    """A time limit that is over after the first answer and some draws more."""
 
     def __init__(self, count):
         super().__init__(60.0, 0.0)
@@ -37,6 +35,9 @@ class After(TimeLimit):
 
     def left(self):
         return 1e9
+
+    def at_latest(self):
+        return TimeLimit.of(self.left())
 
     def check(self, _needed_s=0.0):
         self.counts[0] -= 1
@@ -141,32 +142,20 @@ def stopped(n_runs):
         exact = value_cells(*tables, method=NEAR.but(subsets="all"), **asked)
         for work, words in ((1, "one row each"), (knn_draws.DRAW_WORK, "many rows")):
             with mock.patch.object(knn_draws, "DRAW_WORK", work):
-                first = first_answer(tables, asked)
-                for count in (first, 2 * first):
+                for count in (0, 8):
                     runs = (
                         value_cells(
                             *tables, method=NEAR, max_time=After(count), random_state=seed, **asked
                         )
                         for seed in range(n_runs)
                     )
-                    show(f"{name}, {count} chunks of {words}", [held(v, exact) for v in runs])
+                    show(f"{name}, {words}, {count} more", [held(v, exact) for v in runs])
         method = NEAR.but(valid_rows="auto", tolerance=0.1)
         runs = (
             value_cells(*tables, method=method, random_state=seed, **asked)
             for seed in range(n_runs)
         )
         show(f"{name}, valid_rows='auto'", [held(v, exact) for v in runs])
-
-
-def first_answer(tables, asked):
-    """The fewest pieces with an answer."""
-    for count in range(LEAST_PIECES, 100):
-        try:
-            value_cells(*tables, method=NEAR, max_time=After(count), **asked)
-        except OutOfTimeError:
-            continue
-        return count
-    raise AssertionError("no answer")
 
 
 def model_game(name, n=8, m=3, n_valid=40):

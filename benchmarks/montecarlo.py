@@ -1,6 +1,6 @@
-"""Monte Carlo for models: whole-grid sweeps, the generic path, workers, truncation, and the paper's runtime table.
+"""Monte Carlo for models: whole-grid sweeps, the generic path, workers and truncation.
 
-Run: python benchmarks/montecarlo.py [PART ...]   (all but memory and runtime by default)
+Run: python benchmarks/montecarlo.py [PART ...]   (all but memory by default)
 
 sweeps      one grid of nested trainings, 1,000 rows x 14 columns, 500 validation rows: the sweep, and the same grid by
             fits of the scikit-learn estimator of that name, timed on a random sample of its points
@@ -9,7 +9,6 @@ workers     value_cells with two workers against one
 overhead    what handing out work to two workers costs, with draws that only wait for 50 ms
 memory      of all processes together, Census, naive Bayes, two workers, and its checkpoint (needs SHAPLEY2D_DATA)
 truncation  how many models truncation saves, and how far it moves the values of the same permutations
-runtime     the paper's table of run times, as `python -m shapley2d_paper runtime` has it (some minutes)
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-from shapley2d._estimation.monte_carlo import monte_carlo
 from sklearn.base import clone, is_regressor
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
@@ -30,14 +28,14 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from shapley2d import MonteCarlo, value_cells
+from shapley2d import Draw, Draws, MonteCarlo, Stratum, value_cells
+from shapley2d._estimation.run import run_draws
+from shapley2d._estimation.total import Lines
 from shapley2d._models.model_game import ModelGame
 from shapley2d._models.sweeps import SWEEPS
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.axes import nested
 from shapley2d_paper.baselines.tree import TreeGame
-from shapley2d_paper.harness.records import Records
-from shapley2d_paper.runtime.experiment import EXPERIMENT as runtimes  # noqa: N811
 
 
 def seconds_of(run, *args, **options) -> float:
@@ -139,19 +137,25 @@ def workers() -> None:
         )
 
 
-class WaitingDraws:
+class WaitingDraws(Draws):
     """Draws that only wait: all that two workers take longer than half of one is the handing out."""
+
+    shape = (2, 2)
+
+    def __init__(self, count):
+        self.count, self.strata = count, [Stratum()]
 
     def __call__(self, number):
         time.sleep(0.05)
-        return np.full((2, 2), float(number))
+        return Draw(np.full((2, 3), float(number)))
 
 
 def overhead(draws: int = 200) -> None:
-    run = {"tolerance": 0.0, "progress": False}
-    monte_carlo(WaitingDraws(), max_draws=20, n_jobs=2, **run)  # starts the workers
-    one = seconds_of(monte_carlo, WaitingDraws(), max_draws=draws // 2, **run)
-    two = seconds_of(monte_carlo, WaitingDraws(), max_draws=draws, n_jobs=2, **run)
+    def spent(count, n_jobs):
+        return seconds_of(run_draws, WaitingDraws(count), Lines(), n_jobs=n_jobs)
+
+    one, start = spent(draws // 2, 1), spent(20, 2)
+    two = spent(20 + draws, 2) - start  # without the time in which workers start
     print(
         f"\n{draws} draws of 50 ms on two workers {two:.2f}s, half of them on one {one:.2f}s: {two / one - 1:.1%} more"
     )
@@ -277,19 +281,6 @@ def census():
     return (part.sample(frac=1, random_state=0) for part in (train, test))
 
 
-def runtime() -> None:
-    rows = [
-        {**row, "seed": piece.settings["seed"]}
-        for piece in runtimes.pieces(quick=False)
-        for row in runtimes.work(**piece.settings)
-    ]
-    for caption, lines in runtimes.tables(Records(rows)):
-        print(f"\n{caption}")
-        widths = {name: max(len(name), *(len(line[name]) for line in lines)) for name in lines[0]}
-        for line in ({name: name for name in lines[0]}, *lines):
-            print("  ".join(line[name].rjust(width) for name, width in widths.items()))
-
-
 PARTS = {
     "sweeps": sweeps,
     "generic": generic,
@@ -297,7 +288,6 @@ PARTS = {
     "overhead": overhead,
     "memory": memory,
     "truncation": truncation,
-    "runtime": runtime,
 }
 
 
@@ -309,11 +299,9 @@ def main() -> None:
         "parts",
         nargs="*",
         metavar="part",
-        help=f"of {', '.join(PARTS)}; all but memory and runtime by default",
+        help=f"of {', '.join(PARTS)}; all but memory by default",
     )
-    chosen = parser.parse_args().parts or [
-        name for name in PARTS if name not in ("memory", "runtime")
-    ]
+    chosen = parser.parse_args().parts or [name for name in PARTS if name != "memory"]
     for name in chosen:
         if name not in PARTS:
             parser.error(f"{name!r} is not a part: use {', '.join(PARTS)}")

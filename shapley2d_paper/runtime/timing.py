@@ -14,7 +14,6 @@ from shapley2d._models.model_game import ModelGame
 from shapley2d._models.sweeps import SWEEPS
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.axes import nested
-from shapley2d._theory.game import nested_utilities
 from shapley2d_paper.baselines.tree import TreeGame
 from shapley2d_paper.baselines.tree_mc import TreeMC
 from shapley2d_paper.data.splits import split_table
@@ -80,21 +79,17 @@ def _permutation(parts: Parts, *, model: str, grid_rows: int, seed: int) -> Row:
     few = np.isin(np.arange(game.n_rows), rows[:3])[None]
     game.utilities(few, nested(columns))  # load the compiled kernels
     step = 1 if model == "gaussian_nb" else -(-game.n_rows // grid_rows)
-    chosen = None if step == 1 else nested(rows)[1 + step // 2 :: step]
-    n_timed = game.n_rows if chosen is None else len(chosen)
+    chosen = nested(rows)[1 + step // 2 :: step]
     timings: list[float] = []
     while not timings or (len(timings) < _MAX_TIMINGS and sum(timings) < _ENOUGH_S):
         started = time.perf_counter()
-        if chosen is None:
-            nested_utilities(game, rows, columns)
-        else:
-            game.utilities(chosen, nested(columns))
+        game.utilities(chosen, nested(columns))
         timings.append(time.perf_counter() - started)
-    seconds = float(np.median(timings)) * game.n_rows / n_timed
+    seconds = float(np.median(timings)) * game.n_rows / len(chosen)
     return {
         "what": model,
         "seconds": seconds,
-        "timed_share": n_timed / game.n_rows,
+        "timed_share": len(chosen) / game.n_rows,
         "projected": seconds * PERMUTATIONS / effective_n_jobs(-1),
     }
 

@@ -218,9 +218,11 @@ def test_options_are_checked(options, message):
         value(X, y, **options)
 
 
-def test_neither_a_semivalue_nor_the_label():
+def test_neither_a_semivalue_nor_a_checkpoint_nor_the_label():
     X, y = make_data(0)
     with pytest.raises(InputError, match="method='oob' has no semivalue"):
         OOB().solve(make_problem(X, y), Run.create(semivalue="banzhaf"))
+    with pytest.raises(InputError, match="method='oob' takes no checkpoint"):
+        OOB().solve(make_problem(X, y), Run.create(checkpoint="kept.npz"))
     with pytest.raises(InputError, match="leave include_label out"):
         OOB().solve(make_problem(X, y, label="y"), Run.create())

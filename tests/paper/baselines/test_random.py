@@ -56,5 +56,7 @@ def test_errors():
         value(X, Y, X)
     with pytest.raises(InputError, match="method='random' has no semivalue"):
         value(semivalue="banzhaf")
+    with pytest.raises(InputError, match="method='random' takes no checkpoint: leave it out"):
+        value(checkpoint="kept.npz")
     with pytest.raises(TypeError, match="unexpected keyword argument 'model'"):
         Random(model="tree")
