@@ -57,7 +57,7 @@ def dask_client(one_dask_client):
 
 @pytest.fixture
 def small_pieces(monkeypatch):
-    """A checkpoint after every piece, and many pieces even of small tables."""
+    """A checkpoint after every draw, and many draws even of small tables."""
     monkeypatch.setattr("shapley2d._estimation.checkpoint.EVERY_S", 0.0)
     monkeypatch.setattr("shapley2d._estimation.checkpoint._SHARE", 1e9)
     monkeypatch.setattr("shapley2d._models.game_draws._LEAST", 2)

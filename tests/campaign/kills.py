@@ -23,8 +23,8 @@ import numpy as np
 
 from shapley2d import Valuation
 from shapley2d._base.atomic_write import remove_stale
-from shapley2d._estimation import checkpoint, exact
-from shapley2d._models import exact as exact_method
+from shapley2d._estimation import checkpoint
+from shapley2d._models import game_draws
 
 from .common import main
 from .damage import plain_result
@@ -37,10 +37,9 @@ PATIENCE_S = 120.0
 
 
 def small_pieces():
-    """A state after nearly every piece of work, and many pieces even of small tables."""
+    """A state after nearly every draw, and many draws even of small tables."""
     checkpoint.EVERY_S, checkpoint._SHARE = 0.0, 1e9
-    exact._MIN_UTILITIES = 4
-    exact_method._COLUMN_STEP = 1
+    game_draws._LEAST = 4
 
 
 def work(kind, folder, **options):

@@ -1,17 +1,15 @@
-"""Exact values, forests and blocks in pieces: killed and resumed, or on a cluster, the same bits."""
+"""Draws of every method: killed and resumed, or on a cluster, the same bits."""
 
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from shapley2d._estimation.exact import DesignBlocks, _Sums
 from sklearn.ensemble import ExtraTreesClassifier
 
 from shapley2d import KNN, Exact, Forest, MonteCarlo, value_cells, value_game
 from shapley2d._estimation import checkpoint
-from shapley2d._estimation.checkpoint import Saved
 from shapley2d._forest.draws import GivenTrees, GrownTrees
-from shapley2d._models.function import FunctionGame
+from shapley2d._models.game_draws import AllSets
 from shapley2d.cli import main
 from shapley2d.exceptions import InputError, UtilityError
 from tests.comparing import CrashError, same_bits
@@ -63,9 +61,9 @@ def slow(kind):
 
 
 def crash_after(monkeypatch, calls):
-    """Let some pieces be done, and count how many are."""
+    """Let some draws be made, and count how many are."""
     done = []
-    for kind in (DesignBlocks, GivenTrees, GrownTrees):
+    for kind in (AllSets, GivenTrees, GrownTrees):
 
         def limited(self, number, real=kind.__call__):
             if len(done) >= calls:
@@ -117,14 +115,14 @@ def test_control_c_keeps_what_is_done(small_pieces, monkeypatch, tmp_path):
     path = tmp_path / "run.npz"
     with monkeypatch.context() as patch:
         patch.setattr(checkpoint, "EVERY_S", 60.0)  # written at the end alone
-        real = DesignBlocks.__call__
+        real = AllSets.__call__
 
         def pressed(self, number):
             if number == 5:
                 raise KeyboardInterrupt
             return real(self, number)
 
-        patch.setattr(DesignBlocks, "__call__", pressed)
+        patch.setattr(AllSets, "__call__", pressed)
         with pytest.raises(KeyboardInterrupt):
             KINDS["exact"](checkpoint=path)
     assert KINDS["exact"](checkpoint=path).info["resumed_at"] == 5
@@ -143,26 +141,6 @@ def test_another_run_is_refused(change, said, tmp_path):
     cells(*FEW_CROSSED, **asked)()
     with pytest.raises(InputError, match=f"is of another run: {said}"):
         cells(*FEW_CROSSED, **asked | change)()
-
-
-SUM = np.zeros((2, 1))
-
-
-@pytest.mark.parametrize(
-    ("count", "arrays", "said"),
-    [
-        (9, {"game_sum": SUM}, "it counts 9 blocks of 2"),
-        (1, {}, "it has no game_sum"),
-        (1, {"game_sum": SUM.T}, r"its game_sum has the shape \(1, 2\), which does not fit"),
-        (1, {"game_sum": SUM + np.nan}, "its game_sum has entries that are not numbers"),
-        (1, {"game_sum": SUM, "more": SUM}, "it has more arrays than it should"),
-    ],
-)
-def test_what_a_state_of_exact_values_must_hold(count, arrays, said):
-    blocks = DesignBlocks(FunctionGame(game, 2, 1), ("shapley", "shapley"), step=2)
-    arrays = {"cells_mean": SUM, **arrays}
-    with pytest.raises(ValueError, match=said):
-        _Sums([blocks], [np.arange(2)], 2).restore(Saved(count, arrays, {}, {}))
 
 
 @pytest.fixture
@@ -195,14 +173,14 @@ def test_the_command_takes_a_cluster(dask_client, command, tmp_path):
 def test_the_command_names_the_state_that_control_c_leaves(
     command, small_pieces, tmp_path, capsys, monkeypatch
 ):
-    real = DesignBlocks.__call__
+    real = AllSets.__call__
 
     def pressed(self, number):
         if number == 2:
             raise KeyboardInterrupt
         return real(self, number)
 
-    monkeypatch.setattr(DesignBlocks, "__call__", pressed)
+    monkeypatch.setattr(AllSets, "__call__", pressed)
     path = tmp_path / "run.npz"
     assert command("-m", "exact", "--checkpoint", path) == 130
     assert f"there were values; the same command goes on from {path}" in capsys.readouterr().err

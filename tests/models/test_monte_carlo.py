@@ -6,11 +6,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
 from shapley2d import Exact, InputError, MonteCarlo, value_cells, value_game
-from shapley2d._base.precision import convergence_ratio, interval_factor
-from shapley2d._estimation.monte_carlo import Moments, monte_carlo
+from shapley2d._base.precision import convergence_ratio
 from shapley2d.exceptions import PrecisionWarning
-
-from oracles import semivalue_weight
 
 RNG = np.random.default_rng(3)
 X, Y = RNG.normal(size=(7, 3)).round(1), np.array([0, 1, 0, 1, 0, 1, 1])
@@ -101,16 +98,6 @@ def test_games_without_variation_end_soon_and_say_what_they_know(step):
     assert sampled(lambda S, F: 0.0, 3, 2, 60).info["n_permutations"] == 60
 
 
-def test_a_cell_that_never_varied_has_an_error():
-    """Column 1 matters in one order of 30: draws without it say little about it."""
-    moments = Moments()
-    for draw in np.random.default_rng(0).normal(size=(20, 3, 1)):
-        moments.add(np.hstack([draw, np.full((3, 1), 0.5)]))
-    usual = moments.arrays()["cells_squares"].mean() / 19
-    np.testing.assert_allclose(moments.stderr()[:, 1], np.sqrt(4 * usual) / 20)
-    assert moments.ratio() == pytest.approx(convergence_ratio(moments.mean(), moments.stderr(), 19))
-
-
 def test_stops_at_the_tolerance(small_model_game):
     h, _ = small_model_game
     loose, tight = (sampled(h, 7, 3, 5000, tolerance=tolerance) for tolerance in (0.1, 0.05))
@@ -184,81 +171,8 @@ def test_cross_valuation_is_the_mean_over_folds():
     assert v.info["folds"] == 2
 
 
-def test_moments_are_those_of_numpy():
-    draws = np.random.default_rng(0).normal(size=(9, 4, 3)) + 100
-    moments = Moments()
-    for draw in draws:
-        moments.add(draw)
-    np.testing.assert_allclose(moments.mean(), draws.mean(axis=0))
-    sums = {"cells": draws, "rows": draws.sum(axis=2), "columns": draws.sum(axis=1)}
-    for part, found in (sums | {"total": draws.sum(axis=(1, 2))[:, None]}).items():
-        variance = found.var(axis=0, ddof=1)  # and four more draws, as those of all rows
-        usual = variance.mean(axis=0) if part in ("cells", "rows") else variance
-        expected = np.sqrt((variance + 4 / 9 * usual) / 9)
-        np.testing.assert_allclose(moments.stderr(part), expected)
-
-
-class Lookup:
-    """R squared of a ridge regression on every subset of the cells of a small table, by its bits."""
-
-    def __init__(self, penalty, seed, n=5, m=2, n_valid=40):
-        rng = np.random.default_rng(seed)
-        X = rng.normal(size=(n + n_valid, m))
-        y = X @ np.arange(1, m + 1) / m + rng.normal(size=n + n_valid) / 2
-        self.n_rows, self.n_columns = n, m
-        present = np.arange(2 ** (n * m))[:, None] >> np.arange(n * m) & 1
-        centre, targets, known = X[:n].mean(axis=0), y[:n] - y[:n].mean(), y[n:]
-        filled = (present * (X[:n] - centre).ravel()).reshape(-1, n, m)
-        means = filled.mean(axis=1, keepdims=True)
-        apart = filled - means
-        squares = np.swapaxes(apart, 1, 2) @ apart + penalty * np.eye(m)
-        slopes = np.linalg.pinv(squares, rcond=1e-12, hermitian=True) @ (
-            np.swapaxes(apart, 1, 2) @ targets[:, None]
-        )
-        found = y[:n].mean() + ((X[n:] - centre)[None] - means) @ slopes
-        self.utilities = 1 - np.mean((found[:, :, 0] - known) ** 2, axis=1) / known.var()
-
-    def draws(self, seed):
-        """Values of the cells in random orders of them, by number."""
-
-        def draw(number):
-            order = np.random.default_rng([seed, number]).permutation(self.n_rows * self.n_columns)
-            steps = np.diff(self.utilities[np.append(0, np.cumsum(1 << order))])
-            return steps[np.argsort(order)].reshape(self.n_rows, self.n_columns)
-
-        return draw
-
-    def exact(self):
-        cells = self.n_rows * self.n_columns
-        subsets = np.arange(len(self.utilities))
-        size = np.array([subset.bit_count() for subset in subsets.tolist()])
-        values = np.empty(cells)
-        for cell in range(cells):
-            without = subsets[subsets >> cell & 1 == 0]
-            weight = [semivalue_weight("shapley", s, cells) for s in size[without]]
-            more = self.utilities[without | 1 << cell] - self.utilities[without]
-            values[cell] = weight @ more
-        return values.reshape(self.n_rows, self.n_columns)
-
-
-def warned_and_covered(penalty, n_runs, n_draws):
-    """How many runs are warned of, and how many values the intervals of the others hold."""
-    warned, covered = [], []
-    for seed in range(n_runs):
-        game = Lookup(penalty, seed % 5)
-        estimate = monte_carlo(game.draws(seed), tolerance=0, max_draws=n_draws, n_jobs=1)
-        warned.append("largest_share" in estimate.info)
-        if not warned[-1]:
-            off = np.abs(estimate.values - game.exact())
-            covered.append(np.mean(off <= interval_factor(estimate.dof) * estimate.stderr))
-    return np.mean(warned), np.mean(covered) if covered else np.nan
-
-
 def test_runs_that_one_order_decides_are_told():
-    """R squared of a line through two near points is -1e7: intervals held .3 of the values."""
-    assert warned_and_covered(0.0, 10, 100)[0] >= 0.9
-    warned, covered = warned_and_covered(1.0, 20, 100)
-    assert warned == 0 and covered >= 0.9
+    """R squared of a line through two near points is -1e7."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(26, 2)), rng.normal(size=26)
     method = MonteCarlo(LinearRegression(), max_permutations=30, tolerance=0)
@@ -268,15 +182,6 @@ def test_runs_that_one_order_decides_are_told():
         v = value_cells(X[:6], y[:6], X[6:], y[6:], method=method, random_state=0)
     assert v.describe().endswith(f", but {v.info['caveat']}")
     assert 0.23 < v.info["largest_share"] <= 1
-
-
-@pytest.mark.slow
-def test_intervals_hold_unless_one_order_decides():
-    warned, _ = warned_and_covered(0.0, 200, 100)
-    assert warned >= 0.95
-    for penalty in (0.1, 0.3, 1.0):
-        warned, covered = warned_and_covered(penalty, 200, 100)
-        assert warned <= 0.05 and covered >= 0.93
 
 
 @pytest.mark.parametrize(
