@@ -40,7 +40,7 @@ def make_valuation(
         columns=joined.table.column_names,
         n_rows=joined.table.n_rows,
         **_map(joined),
-        labels=tuple(compress(joined.names, holders)),
+        labels=[*compress(joined.names, holders)],
         covariance=covariance,
         sets=_among(found.sets.T, players).T.astype(bool),
         set_scores=found.scores[:, 0],
