@@ -24,12 +24,6 @@ if TYPE_CHECKING:
 
 _SHOWN = 20  # contributors in print
 
-MOST_COLOURS = 12
-"""Contributors that colours and letters tell apart: with more there is no map."""
-
-MOST_PATTERNS = 900
-"""Different kinds of rows that a map can show."""
-
 
 class FileDigest(NamedTuple):
     """A file or frame that the values were computed from."""
@@ -46,7 +40,7 @@ class Fragments:
     ``cells``: entries that each contributor holds in each column; ``union``: that anybody holds;
     ``overlap``: that at least two hold. ``patterns``: the different rows of the map, who holds
     which columns there, and in ``pattern_rows`` how many rows are like that; none where a map could
-    not show them, for :data:`MOST_PATTERNS` or :data:`MOST_COLOURS`. ``sets``: those whose scores
+    not show them. ``sets``: those whose scores
     were computed, with everybody, each alone and all but one among them; scores are less the
     baseline, what the labels alone predict.
     """

@@ -18,7 +18,10 @@ Runs = list[tuple[float, float]]
 """Tops and heights of rectangles."""
 
 MOST = 900
-"""More rectangles than this are confetti."""
+"""More rectangles, or different rows, than this are confetti."""
+
+MOST_COLOURS = 12
+"""Contributors that colours and letters tell apart: with more there is no map."""
 
 _LEAST, _APART = 2.4, 12.0  # per cent of the height: of a block with letters, between two of them
 

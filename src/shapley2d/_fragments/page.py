@@ -14,8 +14,7 @@ import numpy as np
 from shapley2d._base import page as pages
 from shapley2d._base.page_data import script_json
 from shapley2d._fragments.best_sets import best_of_size, read_costs
-from shapley2d._fragments.facts import MOST_COLOURS
-from shapley2d._fragments.map import draw_map
+from shapley2d._fragments.map import MOST_COLOURS, draw_map
 from shapley2d._theory.axes import subsets
 from shapley2d._valuation.wording.units import Score, points_of
 
