@@ -139,16 +139,16 @@ def made(parts, *, columns=COLUMNS, worth=WORTH, n=1000, n_valid=400, spread=1.5
     fields = {
         "columns": list(columns), "n_rows": n, "cells": held.sum(1),
         "patterns": patterns, "pattern_rows": counts,
-        "union": (times > 0).sum(0), "overlap": (times > 1).sum(0), "labels": (),
+        "union": (times > 0).sum(0), "overlap": (times > 1).sum(0), "labels": [],
         "target": "income", "score": score, "baseline": 0.645, "n_valid": n_valid,
         "crossed": False, "covariance": covariance,
         "sets": sets, "set_scores": scores.mean(1), "set_stderr": error(scores),
         "set_lost_stderr": error(total - scores), "how": how, "n_orders": n_orders,
         "n_trained": len(sets), "question": {"on": "id", "method": "boosting"},
-        "files": tuple(
+        "files": [
             FileDigest(name, f"{name.lower()}.csv", hashlib.sha256(name.encode()).hexdigest())
             for name in names
-        ),
+        ],
         "by": by, **more,
     }  # fmt: skip
     if scattered:  # more patterns than a map can show

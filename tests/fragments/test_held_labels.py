@@ -56,7 +56,7 @@ def test_a_row_trains_where_somebody_in_the_set_holds_its_label(method, predict,
     if by == "column":
         close(v.values, game.values())
     close(v.row_values, game.of_contributors())
-    assert v._fragments.labels == ("Bank", "Shop")
+    assert v._fragments.labels == ["Bank", "Shop"]
     assert "labels   held by Bank, Shop, and valued too" in repr(v)
 
 
@@ -83,7 +83,7 @@ def test_who_holds_all_labels_has_a_share_of_everything():
     # with the labels as a player who is needed, each set without them is worth 0
     court = brute_with_court(alike)
     close(v.row_values[3], court)
-    assert v._fragments.labels == ("Court",)
+    assert v._fragments.labels == ["Court"]
 
 
 def brute_with_court(v):
@@ -107,7 +107,7 @@ def test_labels_apart_may_come_in_any_order_and_as_a_file(tmp_path):
     ]
     for other in others:
         np.testing.assert_array_equal(other.values, plain.values)
-        assert other._fragments.labels == ()
+        assert other._fragments.labels == []
     assert "labels   everybody's" in repr(plain)
 
 

@@ -244,7 +244,7 @@ def test_payments_costs_and_titles_are_shown_only_where_given(tmp_path):
 
 
 def test_labels_and_cross_validation_are_explained(tmp_path):
-    v = made(five(), labels=("Registry",), crossed=True)
+    v = made(five(), labels=["Registry"], crossed=True)
     html = html_of(v, tmp_path)
     assert "held by <bdi>Registry</bdi>" in html and "tested each other" in html
     with pytest.raises(InputError, match="no validation table"):

@@ -296,3 +296,15 @@ def test_one_table_and_who_owns_what():
     shared = value(table, y, valid, owners=names)
     parts = holding(table, {one: names == one for one in ("Bank", "Shop")})
     close(shared.values, value(parts, y, valid).values)
+
+
+def test_columns_of_an_assembled_table_may_have_the_names_of_claims():
+    fragments, y, valid = tiny()
+    table = fragments["Bank"].loc[:, ["age", "debt"]]
+    y, names = y.loc[table.index], np.full(table.shape, "Bank", dtype=object)
+    names[:, 1] = "Shop"
+    found = value(table, y, valid, owners=names).values
+    renamed = {"age": "column", "debt": "row"}
+    table, valid = table.rename(columns=renamed), valid.rename(columns=renamed)
+    owners = pd.DataFrame(names, columns=table.columns, index=table.index)
+    close(value(table, y, valid, owners=owners).values, found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,12 +24,6 @@ if TYPE_CHECKING:
 
 _SHOWN = 20  # contributors in print
 
-MOST_COLOURS = 12
-"""Contributors that colours and letters tell apart: with more there is no map."""
-
-MOST_PATTERNS = 900
-"""Different kinds of rows that a map can show."""
-
 
 class FileDigest(NamedTuple):
     """A file or frame that the values were computed from."""
@@ -45,10 +39,10 @@ class Fragments:
 
     ``cells``: entries that each contributor holds in each column; ``union``: that anybody holds;
     ``overlap``: that at least two hold. ``patterns``: the different rows of the map, who holds
-    which columns there, and in ``pattern_rows`` how many rows are like that; none where there are
-    more than :data:`MOST_PATTERNS`. ``sets``: those whose scores were computed, with everybody,
-    each alone and all but one among them; scores are less the baseline, what the labels alone
-    predict.
+    which columns there, and in ``pattern_rows`` how many rows are like that; none where a map could
+    not show them. ``sets``: those whose scores
+    were computed, with everybody, each alone and all but one among them; scores are less the
+    baseline, what the labels alone predict.
     """
 
     columns: list[str]
@@ -58,7 +52,7 @@ class Fragments:
     overlap: Ints
     patterns: Bools
     pattern_rows: Ints
-    labels: tuple[str, ...]  # who holds labels; nobody where they are everybody's
+    labels: list[str]  # who holds labels; nobody where they are everybody's
     target: str
     score: str
     baseline: float
@@ -73,8 +67,8 @@ class Fragments:
     how: str  # "all sets" or "orders"
     n_orders: int
     n_trained: int
-    files: tuple[FileDigest, ...] = ()
-    question: dict[str, Any] = field(default_factory=dict)
+    files: list[FileDigest]
+    question: dict[str, Any]
 
     def arranged(self, order: Ints, columns: Ints) -> Fragments:
         """The same with contributors and columns in another order, but for the patterns."""
@@ -141,21 +135,24 @@ class Fragments:
         rows = zip(*columns.values(), strict=True)
         return [dict(zip(columns, row, strict=True)) for row in rows]
 
-    def payments(self, valuation: Valuation, total: Any, *, trusted: bool = False) -> Any:
-        """See :meth:`shapley2d.Valuation.payments`."""
+    def cents(self, valuation: Valuation, total: Any, *, trusted: bool = False) -> list[int]:
+        """What everybody is paid of an amount, in cents."""
         if self.crossed and not trusted:
             raise InputError(*UNTRUSTED)
-        names, values = [str(name) for name in valuation.row_names], valuation.row_values
-        units = units_of(total)
-        amounts = divide(units, values.tolist(), names)
+        names = [str(name) for name in valuation.row_names]
+        return divide(units_of(total), valuation.row_values.tolist(), names)
+
+    def payments(self, valuation: Valuation, total: Any, *, trusted: bool = False) -> Any:
+        """See :meth:`shapley2d.Valuation.payments`."""
+        cents = self.cents(valuation, total, trusted=trusted)
+        values, paid = valuation.row_values, np.array(cents) / 100
         low, high = payment_interval(values, self.covariance, valuation.dof)
-        paid = np.array(amounts) / 100
         columns = {
-            "owner": names,
+            "owner": [str(name) for name in valuation.row_names],
             "value": values,
             "amount": paid,
-            "low": np.minimum(np.round(low * units) / 100, paid),
-            "high": np.maximum(np.round(high * units) / 100, paid),
+            "low": np.minimum(np.round(low * sum(cents)) / 100, paid),
+            "high": np.maximum(np.round(high * sum(cents)) / 100, paid),
         }
         return make_frame(columns, valuation._frame)
 
@@ -255,9 +252,8 @@ class Fragments:
             sizes |= {"s": len(given["sets"]), "p": len(given["pattern_rows"])}
             for name, (kind, axes) in _ARRAYS.items():
                 arrays[name] = given[name].reshape([sizes[axis] for axis in axes]).astype(kind)
-            files = tuple(FileDigest(*one) for one in record["files"])
             plain = {name: record[name] for name in _FORM}
-            plain |= {"files": files, "labels": tuple(record["labels"])}
+            plain["files"] = [FileDigest(*one) for one in plain["files"]]
             found = cls(**plain, **arrays)
             numbers: list[Any] = [*given.values(), found.baseline]
             numbers += [found.alone, found.without]  # whose sets are there

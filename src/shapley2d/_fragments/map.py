@@ -6,9 +6,8 @@ places are in per cent: one drawing serves a screen, a phone and a printer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,13 +18,15 @@ Runs = list[tuple[float, float]]
 """Tops and heights of rectangles."""
 
 MOST = 900
-"""More rectangles than this are confetti."""
+"""More rectangles, or different rows, than this are confetti."""
+
+MOST_COLOURS = 12
+"""Contributors that colours and letters tell apart: with more there is no map."""
 
 _LEAST, _APART = 2.4, 12.0  # per cent of the height: of a block with letters, between two of them
 
 
-@dataclass(frozen=True)
-class Label:
+class Label(NamedTuple):
     """Where letters may stand: the middle and the size of a block."""
 
     who: tuple[int, ...]
@@ -36,8 +37,7 @@ class Label:
     first: bool = True  # of these holders
 
 
-@dataclass(frozen=True)
-class Map:
+class Map(NamedTuple):
     columns: list[int]  # their order
     blocks: list[dict[tuple[int, ...], Runs]]  # of every column, by holders
     labels: list[Label]
@@ -106,5 +106,5 @@ def _without_crowds(labels: list[Label]) -> list[Label]:
             and abs(other.x - one.x) < (other.width + one.width) / 2
         ]
         if one.height >= _LEAST and not near:
-            kept.append(replace(one, first=not mine))
+            kept.append(one._replace(first=not mine))
     return kept

@@ -9,11 +9,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.entries import as_text, is_missing
-from shapley2d._base.words import did_you_mean, entry_text
-from shapley2d._fragments.pieces import Piece, check_names, make_piece, only_has, row_ids
-from shapley2d._tables.column_warnings import warn_of_reading
-from shapley2d._tables.convert import as_table
-from shapley2d._tables.intake import as_frame, names_of, opened, without_column
+from shapley2d._base.words import did_you_mean
+from shapley2d._fragments.pieces import Piece, check_names, id_text, only_has, whole_piece
+from shapley2d._tables.intake import as_frame, names_of, opened
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -31,25 +29,17 @@ def owned_pieces(
     with the columns ``owner``, ``row`` and ``column``. The target is everybody's unless it is
     claimed by its name.
     """
-    data, keys = opened(data), None
-    if on is not None:
-        data, keys = without_column(data, on, "X", "on")
-    table = as_table(data, "X", kinds)
-    warn_of_reading(table)
-    ids = row_ids(table.row_names if keys is None else keys, "X")
-    names, owners = table.column_names, opened(owners)
-    claims = {"owner", "row", "column"} & set(names_of(owners))
-    if "owner" in claims and len(claims) < 3:
-        raise InputError(
-            Setting("owners"), " must have the columns 'owner', 'row' and 'column'",
-            only_has(names_of(owners)),
-        )  # fmt: skip
-    if claims:
-        masks = _by_claim(owners, ids.to_pylist(), names, target)
+    whole, owners = whole_piece("X", opened(data), on, kinds), opened(owners)
+    names, given = [*whole.columns], names_of(owners)
+    if "owner" not in given:
+        masks = _by_cell(owners, len(whole.ids), names, target)
+    elif {"row", "column"} <= {*given}:
+        masks = _by_claim(owners, whole.ids.to_pylist(), names, target)
     else:
-        masks = _by_cell(owners, table.n_rows, names, target)
+        raise InputError(
+            Setting("owners"), " must have the columns 'owner', 'row' and 'column'", only_has(given)
+        )
     check_names(masks)
-    whole = make_piece("", ids, table)
     pieces = [
         replace(whole, name=owner, held={
             name: held & mask[:, j] for j, (name, held) in enumerate(whole.held.items())
@@ -57,7 +47,7 @@ def owned_pieces(
         for owner, mask in masks.items()
     ]  # fmt: skip
     if target in names and not any(piece.holds(target) for piece in pieces):
-        pieces.append(whole)
+        pieces.append(replace(whole, name=""))
     return pieces
 
 
@@ -97,10 +87,7 @@ def _by_claim(
 
 def _named(entry: Any) -> list[str]:
     """The rows or columns that a claim names, several separated by semicolons."""
-    if is_missing(entry):
-        return []
-    text = entry_text(entry) if isinstance(entry, float) else as_text(entry)
-    return [part.strip() for part in text.split(";") if part.strip()]
+    return [part.strip() for part in (id_text(entry) or "").split(";") if part.strip()]
 
 
 def _by_cell(owners: Any, n: int, names: list[str], target: str | None) -> dict[str, Bools]:

@@ -14,8 +14,7 @@ import numpy as np
 from shapley2d._base import page as pages
 from shapley2d._base.page_data import script_json
 from shapley2d._fragments.best_sets import best_of_size, read_costs
-from shapley2d._fragments.facts import MOST_COLOURS
-from shapley2d._fragments.map import draw_map
+from shapley2d._fragments.map import MOST_COLOURS, draw_map
 from shapley2d._theory.axes import subsets
 from shapley2d._valuation.wording.units import Score, points_of
 
@@ -68,7 +67,8 @@ def page_content(
     coloured = order.size <= MOST_COLOURS
     drawn = draw_map(f.patterns[:, order], f.pattern_rows) if coloured else None
     columns = np.arange(len(f.columns)) if drawn is None else np.array(drawn.columns)
-    each, names = f.each(valuation), [str(name) for name in valuation.row_names]
+    each = f.each(valuation)
+    names = [one["contributor"] for one in each]
     price = read_costs(costs, names)
     f, factor = f.arranged(order, columns), valuation._interval_factor
     through, pieces = f.cells, []
@@ -77,7 +77,7 @@ def page_content(
         errors = valuation.stderr[np.ix_(order, columns)].ravel()
         held = np.where(f.cells > 0, through, -np.inf).ravel()
         pieces = [divmod(i, columns.size) for i in leaders(held, errors, factor)]
-    found = best_of_size(f.sets, f.set_scores)
+    lost, half = (f.whole - f.set_scores).round(12), factor * f.set_lost_stderr
 
     def clear_leaders(values: Floats, errors: Floats) -> list[int]:
         first = leaders(values, errors, factor)
@@ -91,16 +91,10 @@ def page_content(
         "total": valuation.total, "total_half": factor * valuation.total_stderr,
         "best": [
             {
-                "members": np.flatnonzero(members).tolist(), "score": score, "half": half,
-                "lost": lost, "enough": lost <= half,
+                "members": np.flatnonzero(f.sets[b]).tolist(), "score": f.set_scores[b],
+                "lost": lost[b], "half": half[b], "enough": lost[b] <= half[b],
             }
-            for members, score, half, lost in zip(
-                f.sets[found],
-                f.set_scores[found].tolist(),
-                (factor * f.set_lost_stderr[found]).tolist(),
-                (f.whole - f.set_scores[found]).round(12).tolist(),
-                strict=True,
-            )
+            for b in best_of_size(f.sets, f.set_scores)
         ],
         "costs": [] if price is None else price[order].tolist(),
         "leaders": leaders(valuation.row_values[order], f.covariance, factor),

@@ -48,6 +48,16 @@ def make_piece(name: str, ids: Any, table: Table) -> Piece:
     return Piece(name, ids, columns, held)
 
 
+def whole_piece(name: str, data: Any, on: str | None, kinds: Mapping[str, str] | None) -> Piece:
+    """The piece of who holds every entry of a table, with the ids of its column or its index."""
+    keys = None
+    if on is not None:
+        data, keys = without_column(data, on, name, "on")
+    table = as_table(data, name, kinds)
+    warn_of_reading(table, name)
+    return make_piece(name, row_ids(table.row_names if keys is None else keys, name), table)
+
+
 def named_fragments(fragments: Any) -> dict[str, Any]:
     """The fragments by the names of their contributors."""
     if hasattr(fragments, "items") and not hasattr(fragments, "columns"):
@@ -95,25 +105,19 @@ def read_piece(name: str, data: Any, on: str | None, kinds: Mapping[str, str] | 
     """Read the fragment of one contributor."""
     data = opened(data)
     names = names_of(data)
-    if on is None:
-        if _index(as_frame(data)) is None:
-            raise InputError(
-                Place(name), " does not say which row is which: name the id column by ",
-                Setting("on"), _id_hint(names),
-            )  # fmt: skip
-        keys = None
-    else:
-        if on not in names:
-            raise InputError(
-                Place(name), f" has no id column {on!r}", did_you_mean(on, names) or only_has(names)
-            )
-        data, keys = without_column(data, on, name, "on")
-    if len(names) == (on is not None):
+    if on is None and _index(as_frame(data)) is None:
+        raise InputError(
+            Place(name), " does not say which row is which: name the id column by ",
+            Setting("on"), _id_hint(names),
+        )  # fmt: skip
+    if on is not None and on not in names:
+        raise InputError(
+            Place(name), f" has no id column {on!r}", did_you_mean(on, names) or only_has(names)
+        )
+    if not {*names} - {on}:
         raise InputError(Place(name), " has no columns besides the ids: leave this file out")
     own = {key: kind for key, kind in (kinds or {}).items() if key in names}
-    table = as_table(data, name, own or None)
-    warn_of_reading(table, name)
-    return make_piece(name, row_ids(table.row_names if keys is None else keys, name), table)
+    return whole_piece(name, data, on, own or None)
 
 
 def _index(data: Any) -> Any:
@@ -153,21 +157,23 @@ def row_ids(keys: Any, name: str) -> Any:
 
 
 def _as_texts(keys: Any) -> Any:
-    series = nw.from_native(keys, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):
-        if series.dtype.is_integer() or series.dtype == nw.String:
-            array = series.to_arrow()
-            array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-            return array.cast(pa.string())
-        keys = series.to_list()
-    elif isinstance(keys, np.ndarray) and keys.dtype.kind in "iu":
-        return pa.array(keys).cast(pa.string())
-    items = keys.tolist() if isinstance(keys, np.ndarray) else list(keys)
-    texts = [
-        None if is_missing(item) else entry_text(item) if isinstance(item, float) else as_text(item)
-        for item in items
-    ]
-    return pa.array(texts, pa.string())
+    keys = nw.from_native(keys, series_only=True, pass_through=True)
+    if isinstance(keys, np.ndarray):
+        plain = keys.dtype.kind in "iu"
+        array = pa.array(keys if plain else [id_text(item) for item in keys.tolist()])
+    elif keys.dtype.is_integer() or keys.dtype == nw.String:
+        array = keys.to_arrow()
+        array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    else:
+        array = pa.array([id_text(item) for item in keys.to_list()])
+    return array.cast(pa.string())
+
+
+def id_text(item: Any) -> str | None:
+    """The id of a row as text; None where it is missing."""
+    if is_missing(item):
+        return None
+    return entry_text(item) if isinstance(item, float) else as_text(item)
 
 
 def label_piece(y: Any, labels: Any, on: str | None) -> tuple[str, Piece | None]:

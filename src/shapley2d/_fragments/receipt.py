@@ -16,13 +16,11 @@ from shapley2d._base.atomic_write import atomic_write
 from shapley2d._base.json_record import Maybe, check_form, none_if_infinite, real_number
 from shapley2d._base.limits import is_too_deep, read_record_file
 from shapley2d._base.words import printable
-from shapley2d._fragments.payments import UNTRUSTED, divide, units_of
 from shapley2d._fragments.signature import sign
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
 
     from shapley2d._valuation.valuation import Valuation
 
@@ -81,11 +79,9 @@ def make_receipt(
             Setting("max_time"),
             " or Ctrl-C",
         )
-    if pay is not None and facts.crossed and not trusted:
-        raise InputError(*UNTRUSTED)
     each = facts.each(valuation)
-    names, values = ([one[what] for one in each] for what in ("contributor", "value"))
-    cents = None if pay is None else units_of(pay)
+    names = [one["contributor"] for one in each]
+    cents = [] if pay is None else facts.cents(valuation, pay, trusted=trusted)
     own, others = facts.files[: len(names)], facts.files[len(names) :]
     if [one.role for one in own] != names:  # of one assembled table
         own, others = [("", "", None)] * len(names), facts.files
@@ -103,10 +99,10 @@ def make_receipt(
                 "sha256": digest,
                 "value": one["value"],
                 "plus_minus": none_if_infinite(one["half"]),
-                "amount": amount,
+                "amount": amount_text(paid),
             }
-            for one, (_, file, digest), amount in zip(
-                each, own, amounts_of(cents, values, names), strict=True
+            for one, (_, file, digest), paid in zip(
+                each, own, cents or [None] * len(each), strict=True
             )
         ],
         "others": [
@@ -114,7 +110,7 @@ def make_receipt(
         ],
         "score": facts.score,
         "baseline": facts.baseline,
-        "paid": _amount(cents),
+        "paid": amount_text(sum(cents) or None),
     }
     body = signed_bytes(record)
     signature = None if key is None else sign(body, key)
@@ -123,20 +119,11 @@ def make_receipt(
     if path is not None:
         with atomic_write(path, ".json") as temporary:
             temporary.write_text(f"{text}\n", encoding="ascii")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    return record
 
 
-def amounts_of(
-    cents: int | None, values: Sequence[float], names: Sequence[str]
-) -> list[str | None]:
-    """What contributors are paid, as a receipt writes it."""
-    if cents is None:
-        return [None] * len(names)
-    return [_amount(part) for part in divide(cents, values, names)]
-
-
-def _amount(cents: int | None) -> str | None:
+def amount_text(cents: int | None) -> str | None:
+    """An amount as a receipt writes it."""
     return None if cents is None else f"{cents // 100}.{cents % 100:02}"
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._fragments.facts import MOST_COLOURS, MOST_PATTERNS, Fragments
+from shapley2d._fragments.facts import Fragments
+from shapley2d._fragments.map import MOST, MOST_COLOURS
 from shapley2d._valuation.valuation import Valuation
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def make_valuation(
         columns=joined.table.column_names,
         n_rows=joined.table.n_rows,
         **_map(joined),
-        labels=tuple(compress(joined.names, holders)),
+        labels=[*compress(joined.names, holders)],
         covariance=covariance,
         sets=_among(found.sets.T, players).T.astype(bool),
         set_scores=found.scores[:, 0],
@@ -96,7 +97,7 @@ def _patterns(joined: Joined) -> tuple[Bools, Ints]:
     bits = np.concatenate([np.packbits(joined.rows_of(held), axis=0) for held in joined.held])
     keys = np.ascontiguousarray(bits.T).view(np.dtype((np.void, len(bits)))).ravel()
     _, first, counts = np.unique(keys, return_index=True, return_counts=True)
-    if first.size > MOST_PATTERNS:
+    if first.size > MOST:
         return none
     order = np.lexsort((first, -counts))
     patterns = [joined.rows_of(held)[:, first[order]] for held in joined.held]

@@ -183,7 +183,7 @@ def value_fragments(
     known = {
         "target": target, "score": score, "baseline": baseline, "by": by,
         "n_valid": sum(split.valid.n_rows for split in splits), "crossed": crossed,
-        "files": tuple(files), "question": _question(asked, target, run),
+        "files": files, "question": _question(asked, target, run),
     }  # fmt: skip
     info = run.record(
         kind="fragments",

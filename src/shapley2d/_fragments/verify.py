@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import counted
+from shapley2d._fragments.payments import divide
 from shapley2d._fragments.receipt import (
-    amounts_of,
+    amount_text,
     files_in,
     make_receipt,
     numbers_in,
@@ -26,7 +27,7 @@ from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 _SAME = 1e-9
 _DIFFERS = "differs: "
@@ -155,15 +156,17 @@ def _check_record(record: dict[str, Any], key: str | os.PathLike[str] | None, sa
         )
     each, paid = record["contributors"], record["paid"]
     values, names = [float(one["value"]) for one in each], [one["name"] for one in each]
+    cents: Sequence[int | None] = [None] * len(each)
     try:
-        right = amounts_of(paid and int(paid.replace(".", "")), values, names)
+        if paid is not None:
+            cents = divide(int(paid.replace(".", "")), values, names)
     except InputError as error:
         said.differs(f"{error}.")
         return
     wrong = [
-        f"{one['name']!r} is paid {one['amount']}, its value gives {amount}."
-        for one, amount in zip(each, right, strict=True)
-        if one["amount"] != amount
+        f"{one['name']!r} is paid {one['amount']}, its value gives {right}."
+        for one, right in zip(each, map(amount_text, cents), strict=True)
+        if one["amount"] != right
     ]
     said.differs(*wrong)
     if paid and not wrong:

@@ -61,11 +61,11 @@ def score_facts(problem: Problem, predicts: str, n_neighbors: int | None = None)
     default = "accuracy" if classifies else "r2" if predicts == "model" else _SQUARED
     asked = default if problem.scoring is None else problem.scoring
     if not isinstance(asked, str):
-        return {"score": _own("the score that was given")}
+        return {"score": as_it_is("the score that was given")}
     if not classifies:
         return {"score": _of_numbers(problem, asked)}
     if asked not in ("accuracy", "balanced_accuracy"):
-        return {"score": per_cent(asked) if is_share(asked) else _own(asked)}
+        return {"score": per_cent(asked) if is_share(asked) else as_it_is(asked)}
     name, says = _NAMES[predicts]
     says = says.format(n_neighbors=n_neighbors)
     rarest = None
@@ -81,9 +81,9 @@ def score_facts(problem: Problem, predicts: str, n_neighbors: int | None = None)
 _SQUARED = "neg_mean_squared_error"
 
 
-def _own(name: str) -> dict[str, Any]:
+def as_it_is(name: str, says: str = "") -> dict[str, Any]:
     """A score that is shown as it is."""
-    return {"name": name, "says": "", "factor": 1.0, "shift": 0.0, "per_cent": False}
+    return {"name": name, "says": says, "factor": 1.0, "shift": 0.0, "per_cent": False}
 
 
 def per_cent(name: str, says: str = "", **more: Any) -> dict[str, Any]:
@@ -96,11 +96,11 @@ def _of_numbers(problem: Problem, scoring: str) -> dict[str, Any]:
     if scoring == _SQUARED:
         variance = target_variance(problem)
         if not 0 < variance < np.inf:
-            return _own("minus the mean squared error")
+            return as_it_is("minus the mean squared error")
         return per_cent(name, says, squared=True) | {"factor": 100.0 / variance, "shift": 100.0}
     if scoring == "r2":
         return per_cent(name, says)
-    return per_cent(scoring) if is_share(scoring) else _own(scoring)
+    return per_cent(scoring) if is_share(scoring) else as_it_is(scoring)
 
 
 def target_variance(problem: Problem) -> float:

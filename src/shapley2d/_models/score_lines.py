@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.checks import check_choice
+from shapley2d._methods.score_facts import as_it_is, per_cent
 from shapley2d._trees.scores import placements, row_scores
 from shapley2d.exceptions import InputError, Setting
 
@@ -27,34 +28,18 @@ SCORES = {
 """The scores by task; the first is the default."""
 
 SAYS = {
-    name: {"name": words, "says": says, "factor": factor, "shift": 0.0, "per_cent": factor > 1}
-    for name, words, says, factor in (
-        (
-            "probability",
-            "mean probability of the right label",
-            "the probability that the model gives to the label of a validation row, on average",
-            100.0,
-        ),
-        ("accuracy", "accuracy", "the share of validation rows that are predicted right", 100.0),
-        (
-            "roc_auc",
-            "AUC",
-            "how often a validation row of the second class is ranked above one of the first",
-            100.0,
-        ),
-        (
-            "neg_log_loss",
-            "log score",
-            "the mean logarithm of the probability of the right label",
-            1.0,
-        ),
-        (
-            "r2",
-            "R²",
-            "what the predictions explain of the variance of the validation targets",
-            100.0,
-        ),
-    )
+    "probability": per_cent(
+        "mean probability of the right label",
+        "the probability that the model gives to the label of a validation row, on average",
+    ),
+    "accuracy": per_cent("accuracy", "the share of validation rows that are predicted right"),
+    "roc_auc": per_cent(
+        "AUC", "how often a validation row of the second class is ranked above one of the first"
+    ),
+    "neg_log_loss": as_it_is(
+        "log score", "the mean logarithm of the probability of the right label"
+    ),
+    "r2": per_cent("R²", "what the predictions explain of the variance of the validation targets"),
 }
 """What a result keeps of a score: its name in words, what it is, and how it is shown."""
 
