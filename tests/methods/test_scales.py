@@ -96,6 +96,8 @@ def test_values_that_overflow_are_no_result():
 
     with (
         np.errstate(all="ignore"),
-        pytest.raises(UtilityError, match=r"values that are not finite numbers; .* in larger units"),
+        pytest.raises(
+            UtilityError, match=r"values that are not finite numbers; .* in larger units"
+        ),
     ):
         value_game(huge, 3, 3, method=MonteCarlo(max_permutations=3))
