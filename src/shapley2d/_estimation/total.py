@@ -425,7 +425,10 @@ class Total:
 
     def restore(self, count: int, state: Mapping[str, NDArray[Any]]) -> None:
         """Go on from such a state; a ValueError says why it is not sound."""
-        for name, own in self._arrays():
+        arrays = dict(self._arrays())
+        if not all(name in arrays or name.startswith("note ") for name in state):
+            raise ValueError("it has more arrays than it should")
+        for name, own in arrays.items():
             saved = state.get(name)
             wanted = own.reshape(len(own), -1).shape
             if saved is None or saved.shape != wanted or saved.dtype != np.float64:
