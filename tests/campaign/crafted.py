@@ -85,7 +85,7 @@ def checkpoint_bytes(record, arrays, **more):
 def named_checkpoints(path):
     """Crafted checkpoints by name, from a good one."""
     record, arrays = opened(path)
-    n, m = arrays["0 cells total"].shape
+    cells = arrays["0 cells total"]
 
     def with_record(**changes):
         return checkpoint_bytes({**record, **changes}, arrays)
@@ -93,11 +93,11 @@ def named_checkpoints(path):
     def with_facts(**changes):
         return with_record(facts={**record["facts"], **changes})
 
-    def with_arrays(**changes):
+    def with_arrays(changes):
         return checkpoint_bytes(record, {**arrays, **changes})
 
-    def with_cells(array):
-        return with_arrays(**{"0 cells total": array})
+    def with_cells(changed):
+        return with_arrays({"0 cells total": changed})
 
     def without(name):
         return checkpoint_bytes(
@@ -107,12 +107,12 @@ def named_checkpoints(path):
     def shifted(name, change):
         array = arrays[name].copy()
         array.flat[0] = change
-        return with_arrays(**{name: array})
+        return with_arrays({name: array})
 
     wide = "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,), }"
     code = "{'descr': '<f8', 'fortran_order': False, 'shape': (__import__('os').getpid(),), }"
     deep = "{'descr': '<f8', 'fortran_order': False, 'shape': " + "(" * 3000 + ")" * 3000 + ", }"
-    pickled = np.array([[{"a": 1}] * m] * n, dtype=object)
+    pickled = np.full(cells.shape, {"a": 1}, dtype=object)
     files = {
         "no record": archive({f"{name}.npy": member(array) for name, array in arrays.items()}),
         "record not JSON": checkpoint_bytes(b"{", arrays),
@@ -141,24 +141,25 @@ def named_checkpoints(path):
         "header of code": with_cells(member(header=code, data=b"\0" * 64)),
         "deep header": with_cells(member(header=deep, data=b"\0" * 64)),
         "pickle": with_cells(pickled),
-        "float32": with_cells(arrays["0 cells total"].astype(np.float32)),
-        "integers": with_cells(arrays["0 cells total"].astype(np.int64)),
-        "transposed": with_cells(arrays["0 cells total"].T.copy()),
-        "all transposed": checkpoint_bytes(
-            record,
+        "float32": with_cells(cells.astype(np.float32)),
+        "integers": with_cells(cells.astype(np.int64)),
+        "transposed": with_cells(cells.T.copy()),
+        "all transposed": with_arrays(
             {
-                **{name: array.T.copy() for name, array in arrays.items()},
-                **{f"0 rows {what}": arrays[f"0 columns {what}"] for what in ("total", "between")},
-                **{f"0 columns {what}": arrays[f"0 rows {what}"] for what in ("total", "between")},
-            },
+                f"0 {part} {what}": array.T.copy() if part == "cells" else array
+                for part, of in (("cells", "cells"), ("rows", "columns"), ("columns", "rows"))
+                for what in ("total", "between", "within")
+                for array in [arrays[f"0 {of} {what}"]]
+            }
         ),
-        "flat array": with_cells(arrays["0 cells total"].ravel()),
+        "flat array": with_cells(cells.ravel()),
         "empty array": with_cells(np.zeros((0, 0))),
-        "short rows": with_arrays(**{"0 rows total": arrays["0 rows total"][:-1]}),
-        "more arrays": with_arrays(more=np.zeros(3)),
+        "short rows": with_arrays({"0 rows total": arrays["0 rows total"][:-1]}),
         "NaN": shifted("0 cells total", np.nan),
         "infinite": shifted("0 rows total", np.inf),
         "negative squares": shifted("0 cells between", -1.0),
+        "another count": with_record(count=record["count"] + 1),
+        "more arrays": with_arrays({"more": np.zeros((3, 1))}),
         "compressed": archive(
             {f"{name}.npy": member(array) for name, array in arrays.items()}, compress=True
         ),
@@ -166,7 +167,7 @@ def named_checkpoints(path):
             {"record.npy": b"a", "other": b"b"}, names={"other": "record.npy"}
         ),
         "many members": archive({f"{k}.npy": b"" for k in range(5000)}),
-        "name outside": with_arrays(**{"../../evil": np.zeros(1)}),
+        "name outside": with_arrays({"../../evil": np.zeros(1)}),
         "an archive in name": archive({"record.npy": b"\x93NUMPY"}),
         "no archive": b"PK\x03\x04" + b"\0" * 200,
     }
@@ -178,22 +179,12 @@ def named_checkpoints(path):
         )
         for name in arrays
     }
-    probes = record["identity"].get("utilities")
-    if probes:
-        for what, crafted in {
-            "probes no list": {"a": 1},
-            "probe NaN": [[1, 1, float("nan")], *probes[1:]],
-            "probe text": [["a"] * 3],
-            "probe a number": [1.0],
-            "too few probes": probes[:1],
-        }.items():
-            files[what] = with_record(identity=record["identity"] | {"utilities": crafted})
     return files
 
 
 def bomb_checkpoint():
     """A few hundred kilobytes that unpack to a quarter of a gigabyte."""
-    return archive({"record.npy": bytes(BOMB), "cells_mean.npy": b""}, compress=True)
+    return archive({"record.npy": bytes(BOMB), "seen.npy": b""}, compress=True)
 
 
 # valuations

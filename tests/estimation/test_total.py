@@ -454,12 +454,13 @@ def test_what_draws_note_is_kept():
         ("0 sums between", lambda array: array - 1e6, "its 0 sums between has entries below 0"),
         ("seen", lambda array: -array, "its seen has entries below 0"),
         ("seen", lambda array: array + 1, "its counts do not fit each other"),
+        ("more", lambda _: np.zeros((2, 1)), "it has more arrays than it should"),
     ],
 )  # fmt: skip
 def test_unsound_states_are_refused(name, change, words):
     lines, draws = Lines(sums=np.ones((2, 3, 2))), Listed(normal)
     state = total_of(draws, 4, lines).state()
-    changed = change(state.pop(name))
+    changed = change(state.pop(name, None))
     with pytest.raises(ValueError, match=words):
         arrays = state if changed is None else state | {name: changed}
         Total(draws, lines).restore(Saved(4, arrays, {}, {}))

@@ -1,6 +1,7 @@
 """A method of one's own works wherever the package's own do, and a type checker sees its options."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -194,3 +195,13 @@ def test_a_type_checker_sees_options(tmp_path, monkeypatch):
     assert 'incompatible type "str"; expected "int"' in found[1]
     assert 'Unexpected keyword argument "n_neighbors" for "value_cells"' in found[2]
     assert 'incompatible type "int"; expected "str | Method"' in found[3]
+
+
+@pytest.mark.filterwarnings("ignore::shapley2d.exceptions.InputWarning")
+def test_the_method_that_contributors_read_runs_as_written():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    found = {}
+    exec(code, found)
+    assert found["v"].info["method"] == "halves"
+    assert found["v"].stderr.any()
