@@ -1,4 +1,4 @@
-"""Ray and MPI do the same batches: the same bits. Run by ``make test-ray``, in an environment of its own."""
+"""Ray and MPI compute the same draws: the same bits. Run by ``make test-ray``, in an environment of its own."""
 
 import os
 import re
@@ -9,11 +9,9 @@ import sys
 import threading
 from pathlib import Path
 
-import joblib
 import numpy as np
 import pytest
 import ray
-from ray.util.joblib import register_ray
 
 from shapley2d import KNN, Forest, MonteCarlo, value_cells, value_game
 from shapley2d.exceptions import InputError
@@ -73,16 +71,6 @@ def plain_game(tmp_path):
 
 def processes(folder):
     return {int(path.name) for path in folder.iterdir()}
-
-
-def test_the_backend_of_joblib(tmp_path):
-    register_ray()
-    folder = tmp_path / "ray"
-    folder.mkdir()
-    with joblib.parallel_config(backend="ray", n_jobs=2):
-        found = value_game(game_noting_processes(folder), 8, 3, **OPTIONS)
-    assert bits(found) == bits(plain_game(tmp_path))
-    assert processes(folder) and os.getpid() not in processes(folder)
 
 
 @pytest.mark.parametrize("kind", METHODS)

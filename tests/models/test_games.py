@@ -2,8 +2,8 @@
 
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -232,7 +232,7 @@ def test_models_that_warn_are_not_heard_from_any_thread():
             return super().fit(X, y)
 
     filters = list(warnings.filters)
-    with joblib.parallel_config(backend="threading"):
+    with ThreadPoolExecutor(4) as pool:
         method = MonteCarlo(WarningModel(), max_permutations=12, tolerance=0)
-        value_cells(X, Y, X_VALID, Y_VALID, method=method, n_jobs=4)
+        value_cells(X, Y, X_VALID, Y_VALID, method=method, cluster=pool)
     assert warnings.filters == filters
