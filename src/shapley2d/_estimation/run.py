@@ -267,8 +267,9 @@ class _Run:
         return ""
 
     def _more(self, pace: Pace) -> bool:
-        begin, pace_s = time.monotonic(), pace.seconds()
-        fit = self.limit.left() / pace_s if self.limit is not None and pace_s else math.inf
+        begin, fit = time.monotonic(), math.inf
+        if self.limit is not None:
+            fit = self.limit.left() / (pace.seconds() or 1e-9)
         more = self.rounds.wants_more(self.total, fit)
         self.look_s = max(time.monotonic() - begin, self.look_s / 2)
         return more

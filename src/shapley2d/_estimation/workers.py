@@ -125,7 +125,7 @@ def _threads(draws: Draws, count: int) -> Iterator[Any]:
         finally:
             draws.stop[0] = True  # compiled code under way ends early
             pool.shutdown(cancel_futures=True)
-    draws.stop[0] = False
+            draws.stop[0] = False  # for another run of the same draws
 
 
 @contextmanager
