@@ -1,4 +1,4 @@
-"""A Dask cluster does the same batches: the same bits, whichever workers die."""
+"""A Dask cluster does the same draws: the same bits, whichever workers die."""
 
 import contextlib
 import os
@@ -77,7 +77,7 @@ def test_a_worker_does_not_wait_for_workers(client):
 
 
 def test_data_is_sent_once(client):
-    """Two workers, some dozens of batches, and each of them unpacks the game once."""
+    """Two workers, some dozens of draws, and each of them unpacks the game once."""
 
     class Counting(type(make_game())):
         def __setstate__(self, state):

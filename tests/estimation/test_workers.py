@@ -1,14 +1,12 @@
 """Workers: whoever does the work, and however often it dies, the values are the same to the bit."""
 
 import contextlib
-import itertools
 import os
-import re
 import signal
 import subprocess
 import sys
+import threading
 import time
-import tracemalloc
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
@@ -20,12 +18,12 @@ from threadpoolctl import threadpool_info
 
 from shapley2d import MonteCarlo, value_cells, value_game
 from shapley2d._base.progress import Pace
-from shapley2d._estimation.draws import Draw, Draws, Stratum
 from shapley2d._estimation.parcels import single_threaded
 from shapley2d._estimation.run import run_draws
 from shapley2d._estimation.total import Lines
 from shapley2d.exceptions import InputError, UtilityError
 from tests.comparing import same_bits
+from tests.listed_draws import Listed, drawn, normal
 
 METHOD = MonteCarlo(max_permutations=24, tolerance=0)
 OPTIONS = {"method": METHOD}
@@ -155,28 +153,6 @@ def test_threads_are_limited_until_the_last_one_is_done():
     assert limits() == before
 
 
-def test_memory_at_census_size():
-    """Means and squares of 32,561 x 14 cells and a draw: a few arrays of 3.6 MB, however many draws."""
-    shape = (32_561, 14)
-
-    class Noise(Draws):
-        strata, count, first = [Stratum()], 12, 12
-
-        def __init__(self):
-            self.shape = shape
-
-        def __call__(self, number):
-            return Draw(np.random.default_rng(number).random((shape[0], shape[1] + 1)))
-
-    tracemalloc.start()
-    try:
-        run_draws(Noise(), Lines())
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak < 12 * 8 * shape[0] * shape[1]
-
-
 def test_time_left_is_of_this_run(monkeypatch):
     """The first step, which starts workers and compiles, does not count once there are others."""
     clock = [0.0]
@@ -197,17 +173,74 @@ def test_time_left_is_of_this_run(monkeypatch):
 
 
 def test_progress_tells_the_time_left(monkeypatch):
-    clock, reports = itertools.count(0.0, 1.0), []  # every look at it takes a second
-    monkeypatch.setattr("shapley2d._base.progress.monotonic", lambda: next(clock))
-    method = METHOD.but(max_permutations=20)
-    value_game(make_game(), 30, 4, method=method, progress=lambda *r: reports.append(r))
-    told = [(share, words) for share, words in reports if not words.startswith("About ")]
-    assert len(told) == 20 and len(reports) == 21  # it says once that it takes over a minute
-    assert told[0][1] == "1 of 20 permutations"
-    assert re.fullmatch(r"2 of 20 permutations; \d+ s left", told[1][1])
-    assert re.fullmatch(r"error .*; 15 of 20 permutations; \d+ s left", told[14][1])
-    shares = [share for share, _ in told]
-    assert shares == sorted(shares) and shares[0] == 1 / 20 and shares[-1] == 1
+    clock, told = [0.0], []  # every draw takes four seconds
+
+    def tick(_):
+        clock[0] += 4
+
+    monkeypatch.setattr("shapley2d._base.progress.monotonic", lambda: clock[0])
+    game, method = make_game(tick, wait=0), METHOD.but(max_permutations=20)
+    value_game(game, 30, 4, method=method, progress=lambda *report: told.append(report))
+    assert [words.startswith("About 1 min 12 s left") for _, words in told] == [
+        number == 2 for number in range(21)
+    ]  # it says once that it takes over a minute
+    told.pop(2)
+    assert [told[k][1] for k in (0, 1)] == [
+        "1 of 20 permutations",
+        "2 of 20 permutations; 1 min 12 s left",
+    ]
+    assert told[14][1].startswith("error 0.") and told[14][1].endswith(
+        "of the spread; 15 of 20 permutations; 20 s left"
+    )
+    np.testing.assert_allclose([share for share, _ in told], np.arange(1, 21) / 20, atol=0.06)
+    assert told[-1][0] == 1
+
+
+class Compiled(Listed):
+    """Draws that threads share, and how many were computed at the same time."""
+
+    compiled = True
+
+    def __init__(self, at_once=None):
+        super().__init__(None, (1, 1), count=12, first=12, at_once=at_once)
+        self.here, self.most, self._lock = 0, 0, threading.Lock()
+
+    def __call__(self, number):
+        with self._lock:
+            self.here += 1
+            self.most = max(self.here, self.most)
+        time.sleep(0.02)
+        with self._lock:
+            self.here -= 1
+        return drawn(normal(number, (1, 1)))
+
+
+def test_compiled_draws_are_shared_by_threads():
+    alone, shared, few = Compiled(), Compiled(), Compiled(at_once=1)
+    one, two, three = (
+        run_draws(draws, Lines(), n_jobs=n_jobs)[0]
+        for draws, n_jobs in ((alone, 1), (shared, 2), (few, 4))
+    )
+    assert (alone.most, shared.most, few.most) == (1, 2, 1)
+    assert same_bits(one, two) and same_bits(one, three)
+
+
+def test_compiled_draws_under_way_are_told_to_stop():
+    """Those that were begun ahead; and the next run may begin."""
+    seen = []
+
+    class Ahead(Compiled):
+        def __call__(self, number):
+            while number > 7 and not self.stop[0]:
+                time.sleep(0.001)
+            seen.append(bool(self.stop[0]))
+            return drawn(np.zeros((1, 1)))
+
+    draws = Ahead()
+    draws.first = 8
+    assert run_draws(draws, Lines(), tolerance=0.5, n_jobs=2)[0].info["n_draws"] == 8
+    assert seen[:8] == [False] * 8 and set(seen[8:]) == {True}
+    assert not draws.stop[0]
 
 
 ORPHANS = """

@@ -26,9 +26,6 @@ class Toy(Method):
     fast: Annotated[bool, Option("whether")] = False
     thing: Annotated[Any, Option("an even one", check=even)] = 0
 
-    def solve(self, problem, run):
-        raise NotImplementedError
-
 
 @pytest.mark.parametrize(
     ("options", "message"),

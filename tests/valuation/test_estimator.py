@@ -17,9 +17,9 @@ from shapley2d import (
     InputError,
     Method,
     MonteCarlo,
+    OneDraw,
     value_cells,
 )
-from shapley2d._estimation.estimate import Estimate
 from shapley2d._valuation.cells import Settings
 
 TABLES = ("X", "y", "X_valid", "y_valid")
@@ -177,8 +177,8 @@ class Own(Method):
 
     name, summary = "own", "nothing is worth anything"
 
-    def solve(self, problem, run):
-        return Estimate.exact(np.zeros((problem.table.n_rows, problem.table.n_columns)))
+    def draws(self, problem, run):
+        return OneDraw(np.zeros((problem.table.n_rows, problem.table.n_columns)))
 
 
 def test_the_score_needs_a_method_that_has_one_and_a_fit():

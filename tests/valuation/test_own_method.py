@@ -16,7 +16,7 @@ from sklearn.base import clone
 import own_method
 from own_method import LeaveOut
 from report_page import html_of
-from shapley2d import KNN, CellValuer, InputError, Valuation, value_cells, value_game
+from shapley2d import KNN, CellValuer, InputError, OneDraw, Valuation, value_cells, value_game
 from shapley2d._tables.problem import make_problem
 from shapley2d._valuation.methods import all_methods, find_method
 from shapley2d.cli.methods import method_parameters
@@ -54,6 +54,20 @@ def test_its_values_sum_by_groups_which_it_does_not_value():
     np.testing.assert_allclose(sums[["0", "1"]], [v.values[owner == k].sum() for k in (0, 1)])
     with pytest.raises(InputError, match="values single cells, but row_groups makes groups"):
         value_cells(*TABLES, row_groups=owner, method=LeaveOut(n_votes=3))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (np.ones((20, 3)), "gave ndarray, not Draws of 20 rows and 3 columns"),
+        (OneDraw(np.ones((20, 4))), r"gave values of shape \(20, 4\), not Draws of 20 rows and 3"),
+        (None, r"gave NoneType, .* values that are known become OneDraw\(values\)"),
+    ],
+)
+def test_what_is_no_list_of_draws_is_refused(monkeypatch, given, message):
+    monkeypatch.setattr(LeaveOut, "draws", lambda *_: given)
+    with pytest.raises(InputError, match=f"draws of the method 'leave-out' {message}"):
+        value_cells(*TABLES, method=LeaveOut())
 
 
 def test_the_estimator_nests_its_options():

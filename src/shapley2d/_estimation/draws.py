@@ -165,6 +165,7 @@ class OneDraw(Draws):
         labels: Floats | None = None,
         facts: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
+        values = np.asarray(values, dtype=np.float64)
         self.shape, self.strata = values.shape, [Stratum(size=1.0)]
         alone = np.zeros(len(values)) if labels is None else labels
         self._draw, self.known = Draw(np.column_stack([values, alone])), facts

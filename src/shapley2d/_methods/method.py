@@ -179,9 +179,11 @@ class Method(ABC):
 
     def solve(self, problem: Problem, run: Run) -> Estimate:
         """Value the cells of a problem."""
-        from shapley2d._methods.solve import solve_draws
+        from shapley2d._methods.solve import check_draws, solve_draws
 
-        return solve_draws(self, self.draws(problem, run), run, problem)
+        draws = self.draws(problem, run)
+        check_draws(draws, problem, self.name)
+        return solve_draws(self, draws, run, problem)
 
     def draws_of(
         self,

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._estimation.draws import Draws
 from shapley2d._estimation.run import run_draws
 from shapley2d._estimation.total import Lines
 from shapley2d._theory.semivalues import marginal_weights
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from shapley2d._estimation.checkpoint import Checkpoint
-    from shapley2d._estimation.draws import Draws
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
@@ -42,6 +43,19 @@ def solve_draws(
         stopped_at = estimate.info.get(limit, getattr(method, limit, 0))
         run.warn_of_precision(estimate, tolerance, limit, stopped_at)
     return estimate
+
+
+def check_draws(draws: Any, problem: Problem, method: str) -> None:
+    """Refuse what the ``draws`` of a method of one's own may give by mistake."""
+    n, m = problem.table.n_rows, problem.table.n_columns + (problem.label is not None)
+    wrong = "" if isinstance(draws, Draws) else type(draws).__name__
+    if not wrong and not problem.grouped and draws.shape != (n, m):
+        wrong = f"values of shape {draws.shape}"
+    if wrong:
+        raise InputError(
+            f"draws of the method {method!r} gave {wrong}, not Draws of {n} rows and {m} columns: "
+            "values that are known become OneDraw(values)"
+        )
 
 
 def baseline_lines(draws: Draws, run: Run, problem: Problem | None) -> Lines:
