@@ -10,6 +10,8 @@ import pytest
 from shapley2d import KNN, value_cells
 from shapley2d._knn.chunks import deal
 from shapley2d._knn.draws import KnnDraws
+from shapley2d._methods.run import Run
+from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import InputError
 from tests.comparing import same_bits
 
@@ -224,3 +226,12 @@ def test_errors_of_cells_that_one_chunk_decides_come_from_several_squares():
     # the largest stated error is not far above what the largest is
     assert np.mean([run.stderr.max() for run in runs]) < 1.6 * mean.max()
     assert 0.7 < np.sqrt(np.mean(spread**2)) / np.sqrt(np.mean(mean**2)) < 1.3
+
+
+def test_a_file_cannot_name_more_subsets_than_a_run_may_have():
+    problem = make_problem(*table(m=30))
+    draws = KNN().draws(problem, Run.create(progress=False))
+    assert draws.at(draws.level).level == draws.level
+    assert draws.at(1024).level == 1024
+    with pytest.raises(ValueError, match="its draws have 1,099,511,627,776 column subsets"):
+        draws.at(2**40)

@@ -192,7 +192,10 @@ class KnnDraws(Draws):
         return (larger, cost) if larger > self.level and cost < needed else (0, 0.0)
 
     def at(self, level: int) -> KnnDraws:
-        """See :class:`~shapley2d._estimation.draws.Draws`."""
+        """See :class:`~shapley2d._estimation.draws.Draws`; a file may name any level."""
+        everything = 2**self.columns.n_kept if self.may_take_all else 0
+        if level not in (self.level, everything) and not 0 < level <= MAX_SUBSETS:
+            raise ValueError(f"its draws have {level:,} column subsets, which none has")
         return replace(self, level=level)
 
     def identity(self) -> dict[str, Any]:
