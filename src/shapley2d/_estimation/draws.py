@@ -36,8 +36,12 @@ class Stratum(NamedTuple):
 
     The answer is the sum over strata of ``share`` times the mean of their draws.
 
-    ``rows``: the players that it values, among the rows of the result.
-    ``size``: the weight of all its draws together; infinite where they never end.
+    Attributes
+    ----------
+    rows
+        The players that it values, among the rows of the result.
+    size
+        The weight of all its draws together; infinite where they never end.
     """
 
     rows: Ints | slice = slice(None)
@@ -48,13 +52,20 @@ class Stratum(NamedTuple):
 class Draw(NamedTuple):
     """Values of one draw.
 
-    ``values`` (n, m + 1): of rows and columns; the last column has what the rows are worth by their
-        labels alone, without any column. Or (n, m + 1, 1 + lines): every value with its error by
-        the validation rows, which all draws share.
-    ``errors`` (lines, n, m + 1): their squares add up to the variance of the draw itself.
-    ``dof``: degrees of freedom behind that variance.
-    ``order``: of rows and of columns; the values then stand at the places in these orders.
-    ``notes``: arrays to keep as they are, one after the other.
+    Attributes
+    ----------
+    values
+        (n, m + 1): of rows and columns; the last column has what the rows are worth by
+        their labels alone, without any column. Or (n, m + 1, 1 + lines): every value with
+        its error by the validation rows, which all draws share.
+    errors
+        (lines, n, m + 1): their squares add up to the variance of the draw itself.
+    dof
+        Degrees of freedom behind that variance.
+    order
+        Of rows and of columns; the values then stand at the places in these orders.
+    notes
+        Arrays to keep as they are, one after the other.
     """
 
     values: Floats
@@ -69,28 +80,52 @@ class Draw(NamedTuple):
 class Draws(ABC):
     """A numbered list of draws: what a method makes of a problem.
 
-    ``shape``: rows and columns of the result.
-    ``count``: draws at most.
-    ``first``: after how many the errors are looked at, at first.
-    ``least``: after how many there is an answer.
-    ``a_pass``: draws that use all there is once; ``whole_passes``: a run ends with a multiple.
-    ``sure``: draws at the beginning that have no error, before those that are sampled.
-    ``exact``: whether the list ends, its sum is the answer, and nothing is sampled.
-    ``compiled``: whether threads can share the work, as the lock of Python is not held.
-    ``at_once``: draws that may be computed at the same time; None for as many as there are workers.
-    ``ordered``: whether draws come in random orders, of which the sum takes out what places are
+    Attributes
+    ----------
+    shape
+        Rows and columns of the result.
+    count
+        Draws at most.
+    first
+        After how many the errors are looked at, at first.
+    least
+        After how many there is an answer.
+    a_pass
+        Draws that use all there is once.
+    whole_passes
+        Whether a run ends with a multiple of these.
+    sure
+        Draws at the beginning that have no error, before those that are sampled.
+    exact
+        Whether the list ends, its sum is the answer, and nothing is sampled.
+    compiled
+        Whether threads can share the work, as the lock of Python is not held.
+    at_once
+        Draws that may be computed at the same time; None for as many as there are workers.
+    ordered
+        Whether draws come in random orders, of which the sum takes out what places are
         usually worth. A player who never adds anything then no longer gets exactly 0.
-    ``by_column``: whether the values of a draw lie column by column in memory.
-    ``lines``: error lines of validation rows.
-    ``judged``: whether errors of ``"cells"`` or of ``"rows"`` say when there are enough draws.
-    ``ends`` (2, n, m + 1) or (2, n, m + 1, 1 + lines): what the first and the last place of an
+    by_column
+        Whether the values of a draw lie column by column in memory.
+    lines
+        Error lines of validation rows.
+    judged
+        Whether errors of ``"cells"`` or of ``"rows"`` say when there are enough draws.
+    ends
+        (2, n, m + 1) or (2, n, m + 1, 1 + lines): what the first and the last place of an
         order are worth to every player, where that is known, weighted as a step is.
-    ``unit``: what a draw is, in words.
-    ``limit``: the option that ``count`` comes from, for messages.
-    ``in_time``: what a time limit would give a run that takes long, in words; empty for nothing.
-    ``notes_kept``: the notes of draws, and how many numbers a line of each has.
-    ``known``: facts for the record of a run.
-    ``level``: how much work a draw is, where the method can choose.
+    unit
+        What a draw is, in words.
+    limit
+        The option that ``count`` comes from, for messages.
+    in_time
+        What a time limit would give a run that takes long, in words; empty for nothing.
+    notes_kept
+        The notes of draws, and how many numbers a line of each has.
+    known
+        Facts for the record of a run.
+    level
+        How much work a draw is, where the method can choose.
     """
 
     shape: tuple[int, int]
@@ -153,6 +188,17 @@ class Draws(ABC):
 class OneDraw(Draws):
     """Values that are known: the list of a method that samples nothing.
 
+    Parameters
+    ----------
+    values : ndarray of shape (n, m)
+    labels : ndarray of shape (n,), optional
+        What the rows are worth by their labels alone.
+    facts : mapping
+        For the record of the run.
+
+    Examples
+    --------
+    >>> import numpy as np
     >>> OneDraw(np.ones((2, 3)))(0).values.shape
     (2, 4)
     """
