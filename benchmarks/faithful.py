@@ -120,11 +120,11 @@ def values_of(method, model, X, y, Xv, yv, seed):
     if method == "trust":
         return trusted_rows(model, X, y)
     made = {
-        "forest": Forest(model, max_rounds=20),
-        "own": Forest(max_trees=100, tolerance=0),
+        "forest": Forest(model, max_draws=20),
+        "own": Forest(max_draws=100, tolerance=0),
         "knn": KNN(),
         "oob": OOB(),
-        "mc": TreeMC(max_permutations=1, tolerance=0),
+        "mc": TreeMC(max_draws=1, tolerance=0),
         "random": Random(),
     }[method]
     scoring = "balanced_accuracy" if isinstance(made, (Forest, KNN)) else None

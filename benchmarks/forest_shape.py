@@ -39,7 +39,7 @@ def case(name, seed, n_trees):
         draws.DEPTH, draws.LEAF_ROWS = shape
         values = value_cells(
             *(X, y, Xv[known], yv[known]),
-            method=Forest(max_trees=n_trees, tolerance=0),
+            method=Forest(max_draws=n_trees, tolerance=0),
             scoring="balanced_accuracy",
             task="classification",
             random_state=seed,

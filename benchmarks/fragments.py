@@ -177,7 +177,7 @@ def shares(name, way, draw):
         **{
             f"sums of cells, {method.name}": (sums := sums_of_cells(X, y, held, seen, method))
             / sums.sum()
-            for method in (KNN(), Forest(max_trees=100))
+            for method in (KNN(), Forest(max_draws=100))
         },
         "alone": v.alone / v.total,
         "leave one out": 1 - v.without / v.total,
@@ -280,7 +280,7 @@ def intervals(name, k, draws):
             "boosting",
         )
         if draw >= TRUTH and k > 12:
-            method = MonteCarlo(method, max_permutations=LONG, tolerance=0)
+            method = MonteCarlo(method, max_draws=LONG, tolerance=0)
         v = value_fragments(
             given, y, V.iloc[some], y_valid.iloc[some], method=method, random_state=draw, **QUIET
         )
@@ -371,7 +371,7 @@ def rival(method, budget, seed, n=30):
     worth, game = game_of(X, held, y, *valid)
     if method in ("truth", "placed orders"):
         most = LONG if method == "truth" else round((budget - 2 * n) / (n - 3))
-        design = MonteCarlo("boosting", max_permutations=most, tolerance=0)
+        design = MonteCarlo("boosting", max_draws=most, tolerance=0)
         v = value_fragments(pieces(X, held), y, *valid, method=design, random_state=seed, **QUIET)
         values, asked = v.row_values, v._fragments.n_trained
     else:

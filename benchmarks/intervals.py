@@ -197,7 +197,7 @@ def draws(n_runs):
         game = model_game(name)
         exact = value_game(game, 8, 3, progress=False)
         for count in (10, 20):
-            method = MonteCarlo(max_permutations=count, tolerance=0)
+            method = MonteCarlo(max_draws=count, tolerance=0)
             runs = (
                 value_game(game, 8, 3, method=method, random_state=seed, **QUIET)
                 for seed in range(n_runs)

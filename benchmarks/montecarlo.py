@@ -122,7 +122,7 @@ def workers() -> None:
         data = table(n=n)
 
         def value(n_jobs, count, data=data, model=model):
-            method = MonteCarlo(model, max_permutations=count, tolerance=0)
+            method = MonteCarlo(model, max_draws=count, tolerance=0)
             return value_cells(*data, method=method, n_jobs=n_jobs, progress=False)
 
         value(2, 4)  # start the workers and compile
@@ -201,7 +201,7 @@ def memory(permutations: int = 6, n_valid: int = 500) -> None:
     watcher.start()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "census.npz"
-        method = MonteCarlo("gaussian_nb", max_permutations=permutations, tolerance=0)
+        method = MonteCarlo("gaussian_nb", max_draws=permutations, tolerance=0)
         seconds = seconds_of(
             value_cells, X, y, X_valid, y_valid, method=method, n_jobs=2, checkpoint=path, progress=False,
         )  # fmt: skip

@@ -17,15 +17,15 @@ from shapley2d import KNN, Forest, MonteCarlo, value_cells, value_game
 from shapley2d.exceptions import InputError
 
 PAGE = Path(__file__).parents[1] / "docs" / "cluster.md"
-OPTIONS = {"method": MonteCarlo(max_permutations=60, tolerance=0), "progress": False}
+OPTIONS = {"method": MonteCarlo(max_draws=60, tolerance=0), "progress": False}
 random = np.random.default_rng(0)
 X, X_VALID = random.normal(size=(60, 6)).round(1), random.normal(size=(24, 6)).round(1)
 Y, Y_VALID = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int), (X_VALID[:, 0] > 0).astype(int)
 METHODS = {
     "knn sampled": KNN(subsets="sampled", n_subsets=40),
     "knn exact": KNN(subsets="all"),
-    "mc": MonteCarlo("gaussian_nb", max_permutations=8, tolerance=0),
-    "forest": Forest(max_trees=24, tolerance=0),
+    "mc": MonteCarlo("gaussian_nb", max_draws=8, tolerance=0),
+    "forest": Forest(max_draws=24, tolerance=0),
 }
 
 

@@ -40,14 +40,14 @@ def inspection() -> None:
     inspect_cells(X, (y > 0).astype(int))
 
 
-SAMPLES = {"max_permutations": 2, "tolerance": 0}
+SAMPLES = {"max_draws": 2, "tolerance": 0}
 METHODS = (
     MonteCarlo("knn", **SAMPLES),
     MonteCarlo("ridge", **SAMPLES),
     Flat(**SAMPLES),
     TreeMC(**SAMPLES),
-    OOB(max_trees=60),
-    Forest(max_trees=2, tolerance=0),
+    OOB(max_draws=60),
+    Forest(max_draws=2, tolerance=0),
 )
 # One process for each group: what they compile has hardly anything in common
 NEIGHBORS = [

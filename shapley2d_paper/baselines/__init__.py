@@ -1,4 +1,4 @@
-"""The methods that the paper compares with: ``value_cells(X, y, method=OOB(max_trees=500))``.
+"""The methods that the paper compares with: ``value_cells(X, y, method=OOB(max_draws=500))``.
 
 ``Flat`` is 1D-Shapley over single cells, ``LOO`` 2D leave-one-out, ``OOB`` 2D-OOB and ``Random`` a
 random ranking; ``TreeMC`` is the paper's own 2D-MC. Their model is the paper's, a decision tree.

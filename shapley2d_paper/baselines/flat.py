@@ -144,7 +144,7 @@ class FlatDraws(Draws):
 
     compiled = True
     unit = "permutation"
-    limit = "max_permutations"
+    limit = "max_draws"
     first = 10
 
     def __init__(self, problem: Problem, semivalue: Semivalue, seed: int, most: int) -> None:
@@ -181,7 +181,7 @@ class Flat(Method):
 
     Parameters
     ----------
-    max_permutations : int
+    max_draws : int
         Stop after this many orders of the cells.
     tolerance : float
         Stop when the largest standard error is at most this share of the spread of the values.
@@ -198,7 +198,7 @@ class Flat(Method):
     )
     total: ClassVar[str] = "the model's score less {baseline_utility:.4g}, that of a table of means"
 
-    max_permutations: Annotated[int, Option("stop after this many permutations")] = 500
+    max_draws: Annotated[int, Option("stop after this many permutations")] = 500
     tolerance: Annotated[float, PRECISE] = TOLERANCE
 
     def draws(self, problem: Problem, run: Run) -> FlatDraws:
@@ -217,7 +217,7 @@ class Flat(Method):
                 " has one game of all cells, so rows and columns cannot differ in their semivalue: "
                 "pass one",
             )
-        return FlatDraws(problem, run.semivalues[0], run.seed, self.max_permutations)
+        return FlatDraws(problem, run.semivalues[0], run.seed, self.max_draws)
 
     def solve(self, problem: Problem, run: Run) -> Estimate:
         """The mean over orders; cells that equal what stands in for them are worth 0 for sure."""

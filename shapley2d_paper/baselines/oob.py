@@ -43,7 +43,7 @@ class OOB(Method):
 
     Parameters
     ----------
-    max_trees : int
+    max_draws : int
         Trees to grow. The scores of all of them are kept until the end: four bytes per tree and
         row.
     column_share : float or int
@@ -68,7 +68,7 @@ class OOB(Method):
     >>> X = np.column_stack([np.arange(40), np.random.default_rng(0).random(40)])
     >>> y = X[:, 0] >= 20
     >>> X[3, 0] = 35  # looks like the other class now
-    >>> values = value_cells(X, y, method=OOB(max_trees=200, column_share=0.5)).values
+    >>> values = value_cells(X, y, method=OOB(max_draws=200, column_share=0.5)).values
     >>> [int(i) for i in np.unravel_index(values.argmin(), values.shape)]
     [3, 0]
     """
@@ -88,7 +88,7 @@ class OOB(Method):
     )
     needs_validation: ClassVar[bool] = False
 
-    max_trees: Annotated[int, Option("how many trees to grow")] = 1000
+    max_draws: Annotated[int, Option("how many trees to grow")] = 1000
     column_share: Annotated[
         float, Option("the share of the columns that a tree sees, or a whole number of them")
     ] = 0.25
@@ -102,7 +102,7 @@ class OOB(Method):
         _check(problem, run, self.oob_score)
         table = problem.table
         n_drawn = columns_drawn(self.column_share, table.n_columns)
-        return Trees(table, problem.target, self.max_trees, n_drawn, self.oob_score, run.seed)
+        return Trees(table, problem.target, self.max_draws, n_drawn, self.oob_score, run.seed)
 
     def solve(self, problem: Problem, run: Run) -> Estimate:
         """The means over the trees that score a cell, with their errors."""
@@ -124,10 +124,10 @@ class OOB(Method):
             # trees with which about one table in a thousand is left with such a cell
             enough = math.ceil((math.log(means.counts.size) + 10) / share)
             raise InputError(
-                Setting("max_trees", self.max_trees),
+                Setting("max_draws", self.max_draws),
                 f" leaves some of the {means.counts.size:,} cells with fewer than two trees that "
                 "see their column and not their row: grow about "
-                f"{max(enough, self.max_trees + 1):,} trees, or let each see more columns: raise ",
+                f"{max(enough, self.max_draws + 1):,} trees, or let each see more columns: raise ",
                 Setting("column_share", self.column_share),
             )
         dof = float(least - 1)

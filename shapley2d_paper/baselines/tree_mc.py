@@ -24,7 +24,7 @@ class TreeMC(Method):
 
     Parameters
     ----------
-    max_permutations : int
+    max_draws : int
         Stop after this many pairs of orders.
     tolerance : float
         Stop when the largest standard error is at most this share of the spread of the values.
@@ -35,7 +35,7 @@ class TreeMC(Method):
     how: ClassVar[str] = MonteCarlo.how
     total: ClassVar[str] = "the model's score"
 
-    max_permutations: Annotated[int, Option("stop after this many permutations")] = 1000
+    max_draws: Annotated[int, Option("stop after this many permutations")] = 1000
     tolerance: Annotated[float, PRECISE] = TOLERANCE
 
     def draws(self, problem: Problem, run: Run) -> Orders:
@@ -43,6 +43,6 @@ class TreeMC(Method):
         refuse_settings(self.name, scoring=problem.scoring)
         games, rows = tree_games(problem), [split.rows for split in problem.splits]
         asked = (games, rows, problem.table.n_rows, run.semivalues)
-        draws = Orders(*asked, seed=run.seed, most=self.max_permutations)
+        draws = Orders(*asked, seed=run.seed, most=self.max_draws)
         draws.known = {"model": "tree", **score_facts(problem, "model")}
         return draws

@@ -189,13 +189,13 @@ def _baseline(name: str) -> Detector:
 DETECTORS: dict[str, Detector] = {
     "2D-KNN": _ours(lambda _: KNN(), label_column=True),
     "2D-MC": _ours(
-        lambda budget: MonteCarlo("gaussian_nb", max_permutations=budget, tolerance=0),
+        lambda budget: MonteCarlo("gaussian_nb", max_draws=budget, tolerance=0),
         label_column=True,
     ),
-    "1D": _ours(lambda budget: Flat(max_permutations=budget, tolerance=0)),
+    "1D": _ours(lambda budget: Flat(max_draws=budget, tolerance=0)),
     "2D-LOO": _ours(lambda _: LOO()),
-    "2D-OOB": _ours(lambda _: OOB(max_trees=1000)),
-    "2D-OOB distance": _ours(lambda _: OOB(max_trees=1000, oob_score="distance")),
+    "2D-OOB": _ours(lambda _: OOB(max_draws=1000)),
+    "2D-OOB distance": _ours(lambda _: OOB(max_draws=1000, oob_score="distance")),
     "random": _ours(lambda _: Random()),
     "inspection": Detector(_inspected_cells, _inspected_labels, _suggested),
     **{name: _baseline(name) for name in BASELINES},

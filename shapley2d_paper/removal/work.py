@@ -139,8 +139,8 @@ def cell_values(
     """Values by one of :data:`METHODS`, on one core; as in the paper, no columns are worth 0."""
     of: dict[str, Method] = {
         "2D-KNN": KNN(tolerance=tolerance),
-        "2D-MC": TreeMC(max_permutations=permutations, tolerance=0),
-        "1D": Flat(max_permutations=permutations, tolerance=0),
+        "2D-MC": TreeMC(max_draws=permutations, tolerance=0),
+        "1D": Flat(max_draws=permutations, tolerance=0),
         "2D-LOO": LOO(),
         "random": Random(),
     }

@@ -109,10 +109,10 @@ def _run(parts: Parts, *, permutations: int, seed: int) -> Row:
     data = (parts.X, parts.y, parts.X_valid, parts.y_valid)
     options: dict[str, Any] = {"task": "classification", "random_state": seed, "n_jobs": -1}
     options["progress"] = False
-    few = TreeMC(max_permutations=8, tolerance=0)
+    few = TreeMC(max_draws=8, tolerance=0)
     value_cells(*(part[:8] for part in data), method=few, **options)
     started = time.perf_counter()
-    method = TreeMC(max_permutations=permutations, tolerance=0)
+    method = TreeMC(max_draws=permutations, tolerance=0)
     valuation = value_cells(*data, method=method, **options)
     return {
         "what": "run",

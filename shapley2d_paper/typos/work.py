@@ -87,7 +87,7 @@ def _scores(method: str, task: DetectionTask) -> NDArray[np.float64]:
     if method == RAW:
         by = KNN(metric="sqeuclidean")
     elif method == "1D":
-        by = Flat(max_permutations=task.budget, tolerance=0)
+        by = Flat(max_draws=task.budget, tolerance=0)
     else:
         return DETECTORS[method](task)
     return -value_cells(

@@ -32,7 +32,7 @@ with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     for _ in range(2):
         nearest = shapley2d.KNN(n_neighbors=1)
-        method = shapley2d.MonteCarlo(nearest, max_permutations=10, tolerance=0)
+        method = shapley2d.MonteCarlo(nearest, max_draws=10, tolerance=0)
         v = shapley2d.value_cells(X, y, X, y, method=method)
 said = [str(w.message) for w in caught if w.category.__name__ == "CacheWarning"]
 print(json.dumps([v.values.tolist(), said]))
@@ -44,7 +44,7 @@ print(json.dumps([v.values.tolist(), said]))
 def test_a_service_account_values_cells_and_is_told_once(has_temporary):
     X, y = [[0, 5], [1, 5], [9, 5], [8, 5]], ["low", "low", "high", "high"]
     expected = value_cells(
-        X, y, X, y, method=MonteCarlo(KNN(n_neighbors=1), max_permutations=10, tolerance=0)
+        X, y, X, y, method=MonteCarlo(KNN(n_neighbors=1), max_draws=10, tolerance=0)
     ).values
     with installed_read_only() as package, tempfile.TemporaryDirectory(dir="/tmp") as temporary:
         script = SERVICE

@@ -46,9 +46,9 @@ def test_options_are_checked_even_where_they_are_not_used(options, message):
 
 def test_options_may_come_from_arrays():
     """A grid of options in a numpy array or a data frame holds numpy's own strings, numbers and booleans."""
-    plain = MonteCarlo("ridge", max_permutations=3, tolerance=0)
-    numpy = MonteCarlo(np.str_("ridge"), max_permutations=np.int64(3), tolerance=np.float64(0))
-    assert numpy == plain and type(numpy.max_permutations) is int
+    plain = MonteCarlo("ridge", max_draws=3, tolerance=0)
+    numpy = MonteCarlo(np.str_("ridge"), max_draws=np.int64(3), tolerance=np.float64(0))
+    assert numpy == plain and type(numpy.max_draws) is int
     asked = cells(method=plain, task="classification")
     found = cells(method=numpy, task=np.str_("classification"), include_label=np.bool_(0))
     assert found == asked and found.info["settings"] == asked.info["settings"]

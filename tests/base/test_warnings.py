@@ -13,7 +13,7 @@ from shapley2d.exceptions import LeakWarning, PrecisionWarning, UnseenLabelWarni
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(24, 2))
 Y = (X[:, 0] > 0).astype(int)
-FEW = MonteCarlo("ridge", max_permutations=3, tolerance=1e-9)
+FEW = MonteCarlo("ridge", max_draws=3, tolerance=1e-9)
 
 
 def leak():

@@ -25,10 +25,10 @@ PATIENCE_S = 600
 
 COMMANDS = [
     ["cells", "t.csv", "-t", "größe", "-k", "3", "--cv", "2", "--json"],
-    ["cells", "t.csv", "-t", "größe", "--cv", "2", "-m", "mc", "--model", "knn", "-k", "3", "--max-permutations", "3",
+    ["cells", "t.csv", "-t", "größe", "--cv", "2", "-m", "mc", "--model", "knn", "-k", "3", "--max-draws", "3",
      "--tolerance", "0", "--json"],
-    ["cells", "t.csv", "-t", "größe", "--cv", "2", "-m", "forest", "--max-trees", "4", "--tolerance", "0", "--json"],
-    ["cells", "t.csv", "-t", "größe", "--cv", "2", "-m", "mc", "--max-permutations", "3", "--tolerance", "0", "--json"],
+    ["cells", "t.csv", "-t", "größe", "--cv", "2", "-m", "forest", "--max-draws", "4", "--tolerance", "0", "--json"],
+    ["cells", "t.csv", "-t", "größe", "--cv", "2", "-m", "mc", "--max-draws", "3", "--tolerance", "0", "--json"],
     ["cells", "t.csv", "-t", "größe", "--column-groups", "g=a,b", "--cv", "2", "-m", "exact", "--json"],
 ]  # fmt: skip
 CHEAP = 3  # the command that compiles nothing

@@ -145,8 +145,8 @@ def as_frame(random, columns):
 
 METHODS = {
     "knn": lambda random: KNN(random.integers(1, 6), metric=["auto", "auto", "sqeuclidean"][random.integers(3)]),
-    "mc": lambda random: MonteCarlo(["knn", "gaussian_nb", "ridge", "tree"][random.integers(4)], max_permutations=2, tolerance=0),
-    "forest": lambda random: Forest(max_trees=4, tolerance=0),
+    "mc": lambda random: MonteCarlo(["knn", "gaussian_nb", "ridge", "tree"][random.integers(4)], max_draws=2, tolerance=0),
+    "forest": lambda random: Forest(max_draws=4, tolerance=0),
 }  # fmt: skip
 METHOD_SHARES = [0.7, 0.15, 0.15]
 
@@ -250,7 +250,7 @@ class Fuzz:
                 "the total depends on the order of rows or columns"
             )
         if asked["baseline"] == "labels" and not asked["include_label"]:
-            method = MonteCarlo(asked["method"], max_permutations=1, tolerance=0)
+            method = MonteCarlo(asked["method"], max_draws=1, tolerance=0)
             tables = X, target, taken(X, valid, range(n_columns)), y_valid
             u = quiet(value_cells, *tables, method=method, progress=False)
             one, two = (r.total + r.info["baseline_utility"] for r in (u, v))

@@ -47,7 +47,7 @@ def work(kind, folder, **options):
     small_pieces()
     value = RUNS.get(kind) or PIECES[kind]
     if kind in RUNS:
-        options["method"] = DRAWS.but(max_permutations=N_DRAWS[kind])
+        options["method"] = DRAWS.but(max_draws=N_DRAWS[kind])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         valuation = value(folder / "run.npz", **options)

@@ -33,7 +33,7 @@ OURS = (InputError, UtilityError)
 
 X = np.array([[k * 7 % 5, k * 3 % 11] for k in range(8)], dtype=float)
 Y = np.array(["u", "v"] * 4)
-CHEAP = {"max_permutations": 3, "max_trees": 4, "tolerance": 0}  # settings that keep a method short
+CHEAP = {"max_draws": 4, "tolerance": 0}  # settings that keep a method short
 
 
 class Strange:
@@ -214,8 +214,8 @@ def command_flags():
             extra = before[name]
             if name == "cells":
                 extra = [*extra, "-m", takers.get(flag, "knn")]
-                if takers.get(flag) == "mc" and flag != "--max-permutations":
-                    extra = [*extra, "--max-permutations", "3"]
+                if takers.get(flag) == "mc" and flag != "--max-draws":
+                    extra = [*extra, "--max-draws", "3"]
             if flag in ("--method", "--cv", "--top", "--target"):
                 extra = [
                     word

@@ -22,7 +22,7 @@ ROWS, COLUMNS = 8, 3
 X = np.random.default_rng(5).normal(size=(ROWS, COLUMNS)).round(2)
 Y = np.array(["no", "yes"] * (ROWS // 2))
 X_VALID, Y_VALID = X[::-1] + 0.25, Y
-DRAWS = MonteCarlo("gaussian_nb", max_permutations=6, tolerance=0)
+DRAWS = MonteCarlo("gaussian_nb", max_draws=6, tolerance=0)
 
 
 def game(S, F):
@@ -79,7 +79,7 @@ PIECES = {
     ),
     "exact": piecewise(X[:6], Y[:6], cv=2, method=Exact("gaussian_nb")),
     "forest": piecewise(
-        KNN_TABLE[:40], KNN_LABELS[:40], cv=2, method=Forest(max_trees=24, tolerance=0)
+        KNN_TABLE[:40], KNN_LABELS[:40], cv=2, method=Forest(max_draws=24, tolerance=0)
     ),
     "exact groups": piecewise(
         *VALIDATED, row_groups=np.arange(60) // 15, column_groups=np.arange(8) // 2,
@@ -95,7 +95,7 @@ def write_samples(folder):
     table = pa.table({"number": X[:, 0], "city": ["A", "B", None, "é"] * 2, "label": Y})
     for name, run in RUNS.items():
         checkpoint, path = folder / f"{name}.npz", folder / f"{name}.parquet"
-        run(checkpoint, DRAWS.but(max_permutations=2))
+        run(checkpoint, DRAWS.but(max_draws=2))
         run(checkpoint).save(path)
         found["valuation"].append(path)
         found["checkpoint"].append(checkpoint)

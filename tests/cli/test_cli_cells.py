@@ -198,23 +198,19 @@ def test_validation_rows_as_a_sample(capsys):
 
 @pytest.mark.parametrize("model", ["tree", "scaled_ridge"])
 def test_a_model_means_the_same_here_and_in_python(capsys, model):
-    command = (
-        "cells train.csv -t kind --drop name --method mc --max-permutations 3 --tolerance 0 --cv 2"
-    )
+    command = "cells train.csv -t kind --drop name --method mc --max-draws 3 --tolerance 0 --cv 2"
     out, _ = run(capsys, f"{command} --model {model} --json -o values.parquet")
-    twin = expected(method=MonteCarlo(model, max_permutations=3, tolerance=0), cv=2)
+    twin = expected(method=MonteCarlo(model, max_draws=3, tolerance=0), cv=2)
     np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
     assert json.loads(out)["settings"]["model"] == twin.info["model"]
 
 
 def test_options_of_a_model_reach_it(capsys):
-    command = (
-        "cells train.csv -t kind --drop name --method mc --max-permutations 3 --tolerance 0 --cv 2"
-    )
+    command = "cells train.csv -t kind --drop name --method mc --max-draws 3 --tolerance 0 --cv 2"
     run(capsys, f"{command} --model knn -k 2 -o values.parquet")
     saved = Valuation.load("values.parquet").values
     two, ten = (
-        expected(method=MonteCarlo(knn, max_permutations=3, tolerance=0), cv=2).values
+        expected(method=MonteCarlo(knn, max_draws=3, tolerance=0), cv=2).values
         for knn in (KNN(n_neighbors=2), "knn")
     )
     np.testing.assert_array_equal(saved, two)
@@ -224,9 +220,9 @@ def test_options_of_a_model_reach_it(capsys):
 def test_precision_is_noted_in_the_words_of_the_command_line(capsys):
     _, err = run(
         capsys,
-        "cells train.csv -t kind --drop name --method mc --max-permutations 3 --cv 2 --model ridge",
+        "cells train.csv -t kind --drop name --method mc --max-draws 3 --cv 2 --model ridge",
     )
-    assert err.count("note: stopped at --max-permutations 3: ") == 1
+    assert err.count("note: stopped at --max-draws 3: ") == 1
 
 
 def test_report_with_the_values_and_from_them(capsys, folder):

@@ -148,15 +148,14 @@ CASES = [
     ("bogus", "No such command 'bogus'"),
     (GOOD + "--model tree", ("--model goes with --method mc or exact or forest, not with knn: set --method mc "
                               "or leave")),
-    (GOOD + "--method forest --max-permutations 3", "--max-permutations goes with --method mc, not with forest"),
-    (GOOD + "--method mc --max-trees 3", "--max-trees goes with --method forest, not with mc: set --method forest or leave --max-trees"),
+    (GOOD + "--method forest --truncation 0.1", "--truncation goes with --method mc, not with forest"),
     (GOOD + "--method mc -k 3", ("--n-neighbors goes with --method knn, not with mc: set --method knn, set --model "
      "knn or leave --n-neighbors out")),
     (GOOD + "--method mc --model tree -k 3", "--n-neighbors goes with --method knn, not with mc: leave --n-neighbors out"),
     (GOOD + "--method forest -k 3", "--n-neighbors goes with --method knn, not with forest: set --method knn or leave"),
     (GOOD + "--method mc --model knn --subsets all", "--subsets goes with --method knn, not with mc: leave --subsets out"),
     (GOOD + "--method exact --model ridge --tolerance 0.1", "not with exact: set --method mc or leave --tolerance out"),
-    (GOOD + "--method exact -k 3 --max-trees 3", "--n-neighbors goes with --method knn, not with exact: set --model knn or leave --n-neighbors out"),
+    (GOOD + "--method exact -k 3 --max-draws 3", "--n-neighbors goes with --method knn, not with exact: set --model knn or leave --n-neighbors out"),
     (GOOD + "-k 0", "--n-neighbors 0 must be a whole number of at least 1"),
     (GOOD + "--model ridge --method mc --scoring neg_log_loss", ("--scoring neg_log_loss cannot be computed by the built-in --model ridge "
      "in classification: use accuracy, balanced_accuracy, or a model of")),
@@ -298,7 +297,7 @@ def test_traceback_on_request(capsys, monkeypatch):
 
 
 def test_a_tolerance_whose_square_is_no_number(capsys):
-    command = f"{GOOD} -m mc --model knn --tolerance 1e-300 --max-permutations 11"
+    command = f"{GOOD} -m mc --model knn --tolerance 1e-300 --max-draws 11"
     assert "wanted --tolerance 1e-300" in run(capsys, command).err
 
 

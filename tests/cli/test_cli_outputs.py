@@ -16,7 +16,7 @@ from shapley2d.exceptions import InputError
 
 QUICK = ["cells", "t.csv", "-t", "y", "-k", "3"]
 SAMPLED = ["cells", "t.csv", "-t", "y", "-m", "mc", "--model", "gaussian_nb", "--cv", "2"]
-SAMPLED += ["--max-permutations", "3", "--tolerance", "0"]
+SAMPLED += ["--max-draws", "3", "--tolerance", "0"]
 
 
 @pytest.fixture(autouse=True)

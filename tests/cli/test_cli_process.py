@@ -80,7 +80,7 @@ def test_ctrl_c_shows_progress_first_and_keeps_what_there_is(folder):
     terminal, end = pty.openpty()
     process = subprocess.Popen(
         [*COMMAND, "cells", "small.csv", "-t", "y", "--method", "mc", "--tolerance", "0",
-         "--max-permutations", "1000000", "--cv", "2", "-j", "1", "-o", "v.parquet", "--json", "--top", "1"],
+         "--max-draws", "1000000", "--cv", "2", "-j", "1", "-o", "v.parquet", "--json", "--top", "1"],
         cwd=folder, stdout=subprocess.PIPE, stderr=end, start_new_session=True, env=os.environ | {"COLUMNS": "200"},
     )  # fmt: skip
     os.close(end)

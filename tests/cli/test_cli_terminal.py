@@ -232,12 +232,12 @@ FOREST = "--method forest values the cells under a forest in about 1 s"
 @pytest.mark.parametrize(
     ("command", "ways"),
     [
-        ("cells -m mc --model gaussian_nb --max-permutations 20", [IN_TIME, FOREST]),
-        ("cells -m mc --model tree --max-permutations 20 --scoring f1", [IN_TIME]),
+        ("cells -m mc --model gaussian_nb --max-draws 20", [IN_TIME, FOREST]),
+        ("cells -m mc --model tree --max-draws 20 --scoring f1", [IN_TIME]),
         ("cells -m exact --model gaussian_nb --cv 2", [SAMPLED, FOREST]),
         ("cells -m knn", [IN_TIME, FOREST]),
         ("cells -m knn --max-time 9h", [FOREST]),
-        ("cells -m forest --max-trees 80", [IN_TIME]),
+        ("cells -m forest --max-draws 80", [IN_TIME]),
         ("cells -m forest --model forest", []),
         ("inspect", [IN_TIME]),
     ],

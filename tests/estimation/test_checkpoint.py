@@ -28,8 +28,8 @@ DATA = load_wine()
 X, Y = DATA.data[::17, :2], DATA.target[::17]
 X_VALID, Y_VALID = DATA.data[1::6, :2], DATA.target[1::6]
 COUNT = 30
-METHOD = MonteCarlo(GaussianNB(), max_permutations=COUNT, tolerance=0)
-GAME = {"method": MonteCarlo(max_permutations=6, tolerance=0), "name": "h"}
+METHOD = MonteCarlo(GaussianNB(), max_draws=COUNT, tolerance=0)
+GAME = {"method": MonteCarlo(max_draws=6, tolerance=0), "name": "h"}
 PATIENCE_S = 180  # on a busy machine
 
 SCRIPT = """
@@ -45,7 +45,7 @@ if __name__ == "__main__":
     data = load_wine()
     v = value_cells(
         data.data[::17, :2], data.target[::17], data.data[1::6, :2], data.target[1::6],
-        method=MonteCarlo(GaussianNB(), max_permutations=100_000, tolerance=0),
+        method=MonteCarlo(GaussianNB(), max_draws=100_000, tolerance=0),
         n_jobs=n_jobs, progress=False, checkpoint=path,
     )
     print(v.info["n_permutations"], v.info["interrupted"])
@@ -68,7 +68,7 @@ def value(path=None, method=METHOD, progress=False, **options):
 
 def draws(count, **options):
     """The same method with another number of draws."""
-    return METHOD.but(max_permutations=count, **options)
+    return METHOD.but(max_draws=count, **options)
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +132,7 @@ def test_another_tolerance_may_go_on(path):
 def test_a_run_that_was_stopped_ends_where_any_other_does(tmp_path, stops):
     path, until = tmp_path / "run.npz", {"tolerance": 0.08, "model": "gaussian_nb"}
     for stop in stops:
-        with pytest.warns(PrecisionWarning, match="stopped at max_permutations"):
+        with pytest.warns(PrecisionWarning, match="stopped at max_draws"):
             value(path, draws(stop, **until))
     further, at_once = value(path, draws(1000, **until)), value(method=draws(1000, **until))
     assert at_once.info["n_permutations"] > max(stops)
@@ -197,7 +197,7 @@ def test_control_c_and_errors_leave_a_checkpoint(tmp_path):
             raise stops[0]
         return float(np.sqrt(S.sum() * F[0] + S[0]))
 
-    method = MonteCarlo(max_permutations=40, tolerance=0)
+    method = MonteCarlo(max_draws=40, tolerance=0)
     plain = value_game(h, 5, 2, method=method)
     for stop, expected in ((KeyboardInterrupt, None), (MemoryError("full"), UtilityError)):
         path = tmp_path / f"{expected}.npz"
@@ -416,7 +416,7 @@ def test_what_has_no_name_of_its_own_is_refused(tmp_path, wrap):
 
 
 def game_run(path, count=6, **options):
-    method = MonteCarlo(max_permutations=count, tolerance=0)
+    method = MonteCarlo(max_draws=count, tolerance=0)
     return value_game(sizes, 4, 2, checkpoint=path, **{**GAME, "method": method, **options})
 
 

@@ -18,7 +18,7 @@ from tests.comparing import same_bits
 
 distributed = pytest.importorskip("distributed", reason="the extra 'distributed' is not installed")
 
-METHOD = MonteCarlo(max_permutations=60, tolerance=0)
+METHOD = MonteCarlo(max_draws=60, tolerance=0)
 
 
 def make_game(wait=0.02, flag=None, fails=False):
@@ -119,7 +119,7 @@ def test_all_workers_killed_and_the_data_with_them(client, plain):
 
 def test_going_on_with_a_cluster(client, plain, tmp_path):
     path = tmp_path / "run.npz"
-    value(method=METHOD.but(max_permutations=10), checkpoint=path, name="made")
+    value(method=METHOD.but(max_draws=10), checkpoint=path, name="made")
     v = value(checkpoint=path, name="made", cluster=client)
     assert v.info["resumed_at"] == 10
     assert same_bits(v, plain)

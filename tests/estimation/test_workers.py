@@ -25,7 +25,7 @@ from shapley2d.exceptions import InputError, UtilityError
 from tests.comparing import same_bits
 from tests.listed_draws import Listed, drawn, normal
 
-METHOD = MonteCarlo(max_permutations=24, tolerance=0)
+METHOD = MonteCarlo(max_draws=24, tolerance=0)
 OPTIONS = {"method": METHOD}
 
 
@@ -78,7 +78,7 @@ def test_any_pool_that_takes_work_is_a_cluster(plain, kind):
 
     with Pool(2) as pool:
         assert same_bits(value_game(make_game(wait=0), 30, 4, cluster=pool, **OPTIONS), plain)
-    assert submitted == list(range(METHOD.max_permutations))
+    assert submitted == list(range(METHOD.max_draws))
 
 
 class TakesNoFunction:
@@ -127,7 +127,7 @@ def test_an_error_of_the_game_is_no_death():
 
 def test_stopping_early_is_quiet(plain):
     """Work ahead is dropped when the tolerance is reached; warnings are errors here."""
-    method = MonteCarlo(max_permutations=2000, tolerance=0.3)
+    method = MonteCarlo(max_draws=2000, tolerance=0.3)
     v = value_game(make_game(), 30, 4, method=method, n_jobs=2)
     assert v.info["converged"]
     assert v.info["n_permutations"] < 100
@@ -136,7 +136,7 @@ def test_stopping_early_is_quiet(plain):
 def test_models_and_folds_with_workers():
     data = load_wine()
     X, y = data.data[::20, :2], data.target[::20]
-    method = MonteCarlo(GaussianNB(), max_permutations=8, tolerance=0)
+    method = MonteCarlo(GaussianNB(), max_draws=8, tolerance=0)
     one, two = (value_cells(X, y, method=method, cv=2, n_jobs=n_jobs) for n_jobs in (1, 2))
     assert same_bits(one, two)
 
@@ -179,7 +179,7 @@ def test_progress_tells_the_time_left(monkeypatch):
         clock[0] += 4
 
     monkeypatch.setattr("shapley2d._base.progress.monotonic", lambda: clock[0])
-    game, method = make_game(tick, wait=0), METHOD.but(max_permutations=20)
+    game, method = make_game(tick, wait=0), METHOD.but(max_draws=20)
     value_game(game, 30, 4, method=method, progress=lambda *report: told.append(report))
     assert [words.startswith("About 1 min 12 s left") for _, words in told] == [
         number == 2 for number in range(21)
@@ -250,7 +250,7 @@ def h(S, F):
     time.sleep(0.05)
     return float(S.sum() * F.sum())
 print("started", flush=True)
-method = MonteCarlo(max_permutations=10**6, tolerance=0)
+method = MonteCarlo(max_draws=10**6, tolerance=0)
 value_game(h, 9, 4, method=method, n_jobs=2, progress=lambda *_: print("drawn", flush=True))
 """
 

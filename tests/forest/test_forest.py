@@ -341,7 +341,7 @@ def test_scores_have_no_unit(seed, power):
 def test_groves_are_unbiased(kind, n_trees):
     """Their mean is the value under a forest of all their trees, up to its own O(1 / trees)."""
     X, y, Xv, yv = small(kind, 30, 20)
-    method = Forest(max_trees=n_trees, tolerance=0)
+    method = Forest(max_draws=n_trees, tolerance=0)
     v = value_cells(X, y, Xv, yv, method=method, task=make_problem(X, y).target.task)
     (held,), (game,) = v._held.trees, v._held._draws.games
     exact = game.empty()
@@ -381,8 +381,8 @@ def test_the_default_forest_takes_a_table_as_it_comes():
     frame, _ = mixed(80)
     y = np.where(frame["size"] + (frame["town"] == "Ulm") > 0.3, "yes", "no")
     frame.loc[::9, "size"], frame.loc[::11, "town"], frame["same"] = np.nan, None, 1.0
-    with pytest.warns(PrecisionWarning, match="stopped at max_trees=60"):
-        v = value_cells(frame, y, method=Forest(max_trees=60, tolerance=1e-3), cv=2)
+    with pytest.warns(PrecisionWarning, match="stopped at max_draws=60"):
+        v = value_cells(frame, y, method=Forest(max_draws=60, tolerance=1e-3), cv=2)
     assert v.column_names == ["size", "town", "pay", "new", "day", "same"]
     assert not v.exact and v.info["n_trees"] == 60
     assert not v.values[:, 5].any() and not v.stderr[:, 5].any()  # never varies
@@ -395,14 +395,14 @@ def test_errors_are_those_of_a_mean_over_trees(kind):
     """Forests with other seeds differ as their standard errors say; more trees differ less."""
     data = small(kind, 30, 20)
     asked = {"task": make_problem(*data).target.task}
-    method = Forest(max_trees=32, tolerance=0)
+    method = Forest(max_draws=32, tolerance=0)
     runs = [value_cells(*data, method=method, random_state=s, **asked) for s in range(20)]
     spread = np.std([v.values for v in runs], axis=0, ddof=1)
     # the variances of 8 draws of four trees have four more, for what they have not seen
     said = np.sqrt(np.mean([v.stderr**2 for v in runs], axis=0) / (1 + 4 / 8))
     assert 0.85 < np.sqrt((spread**2).mean() / (said**2).mean()) < 1.15
     assert v_total_error(runs) < 1.6
-    long = value_cells(*data, method=method.but(max_trees=512), **asked)
+    long = value_cells(*data, method=method.but(max_draws=512), **asked)
     assert long.stderr.mean() == pytest.approx(said.mean() / 4 * np.sqrt(1 + 4 / 128), rel=0.15)
     inside = np.mean([abs(v.values - long.values) <= v.interval()[1] - v.values for v in runs])
     assert inside > 0.92
@@ -421,7 +421,7 @@ def v_total_error(runs):
 @pytest.mark.parametrize("model", [None, RandomForestClassifier(9, max_depth=4, random_state=1)])
 def test_the_same_bits_for_any_number_of_threads(model):
     X, y, Xv, yv, *_ = tables(40, n_valid=20)
-    method = Forest(model, max_trees=20, tolerance=0)
+    method = Forest(model, max_draws=20, tolerance=0)
     first, *others = (
         value_cells(X, y, Xv, yv, method=method, n_jobs=jobs).values.tobytes() for jobs in (1, 2, 3)
     )
@@ -431,7 +431,7 @@ def test_the_same_bits_for_any_number_of_threads(model):
 def test_replicates_without_validation_rows_use_the_same_trees():
     """Values are means over validation rows: those of two groups of them, weighted, give the whole."""
     X, y, Xv, yv, *_ = tables(20, n_valid=30)
-    method = Forest(max_trees=15, tolerance=0)
+    method = Forest(max_draws=15, tolerance=0)
     whole, *parts = (
         value_cells(X, y, Xv[k], yv[k], method=method).values
         for k in (slice(30), slice(10), slice(10, 30))
@@ -456,10 +456,10 @@ def test_the_score_is_what_shapley_values_sum_to(model, options):
     asked = {"scoring": options["scoring"]} if "scoring" in options else {}
     X, y, Xv, yv, *_ = tables(40, n_valid=20, regression=regression)
     task = "regression" if regression else "classification"
-    valuer = CellValuer(Forest(model, max_trees=8, tolerance=9), task=task, cv=2)
+    valuer = CellValuer(Forest(model, max_draws=8, tolerance=9), task=task, cv=2)
     data = (X, y) if "cv" in options else (X, y, Xv, yv)
     valuer.set_params(**options).fit(*data)
-    method = Forest(model, max_trees=8, tolerance=9)
+    method = Forest(model, max_draws=8, tolerance=9)
     expected = value_cells(X, y, Xv, yv, method=method, task=task, **asked)
     assert valuer.score(Xv, yv) == pytest.approx(expected.total, abs=1e-12)
 
@@ -531,8 +531,8 @@ def test_refusals():
         value_cells(X, y, X, y, method="forest", scoring="f1")
     with pytest.raises(InputError, match="is not a scikit-learn estimator and not the name of a"):
         Forest("oak")
-    with pytest.raises(InputError, match="max_trees=0 must be"):
-        Forest(max_trees=0)
+    with pytest.raises(InputError, match="max_draws=0 must be"):
+        Forest(max_draws=0)
 
 
 def test_text_that_a_fitted_model_cannot_have_seen():

@@ -22,7 +22,7 @@ def test_deep_leaves_are_sampled_without_bias(regression, monkeypatch):
     X, y, Xv, yv, *_ = tables(40, m=5, n_valid=20, regression=regression)
     kind = ExtraTreesRegressor if regression else ExtraTreesClassifier
     model = kind(3, max_depth=7, random_state=0)
-    method = Forest(model, max_rounds=12, tolerance=0)
+    method = Forest(model, max_draws=12, tolerance=0)
     exact = value_cells(X, y, Xv, yv, method=method, progress=False)
     assert exact.exact and "exact_share" not in exact.info
     monkeypatch.setattr("shapley2d._forest.leaves.most_columns", lambda _: 2)
@@ -66,5 +66,5 @@ def test_a_fully_grown_forest():
 def test_the_score_of_deep_leaves_is_exact():
     X, y, Xv, yv = deep_tables()
     model = ExtraTreesClassifier(3, max_features=1, random_state=0).fit(X, y)
-    valuer = CellValuer(Forest(model, max_rounds=2, tolerance=0)).fit(X, y, Xv, yv)
+    valuer = CellValuer(Forest(model, max_draws=2, tolerance=0)).fit(X, y, Xv, yv)
     assert valuer.score(Xv, yv) == pytest.approx(valuer.valuation_.total, abs=1e-12)

@@ -96,7 +96,7 @@ def test_a_list_of_fragments_is_a_dict_of_numbers():
     [
         ("boosting", "contributor"),
         ("boosting", "column"),
-        (MonteCarlo("gaussian_nb", max_permutations=12, tolerance=0.0), "contributor"),
+        (MonteCarlo("gaussian_nb", max_draws=12, tolerance=0.0), "contributor"),
         pytest.param("tree", "column", marks=pytest.mark.slow),
         pytest.param("knn", "column", marks=pytest.mark.slow),
     ],
@@ -126,7 +126,7 @@ class StoppedError(UtilityError):
     [
         "boosting",
         Exact("gaussian_nb"),
-        MonteCarlo("gaussian_nb", max_permutations=20, tolerance=0.0),
+        MonteCarlo("gaussian_nb", max_draws=20, tolerance=0.0),
     ],
     ids=str,
 )

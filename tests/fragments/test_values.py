@@ -232,7 +232,7 @@ def test_who_holds_nothing_gets_exactly_nothing():
     nowhere = pd.DataFrame({"age": [np.nan, 2.0], "town": [None, "Bonn"]}, index=[y.index[0], 902])
     ghost = pd.DataFrame(np.nan, index=y.index, columns=["age", "debt"])
     more = {**fragments, "Ghost": ghost, "Nobody's rows": nowhere}
-    for method in ("boosting", MonteCarlo("gaussian_nb", max_permutations=40)):
+    for method in ("boosting", MonteCarlo("gaussian_nb", max_draws=40)):
         for by in ("contributor", "column"):
             with pytest.warns(InputWarning, match="1 row of 3. has no label and is left out"):
                 v = value(more, y, valid, method=method, by=by)

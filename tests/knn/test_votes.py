@@ -140,7 +140,7 @@ def test_methods_that_ask_the_game_agree_with_the_closed_form(task, baseline, vo
     assert exact.info["votes"] == closed.info["votes"] == votes
     assert exact.info.get("baseline_utility") == closed.info.get("baseline_utility")
     # a permutation is a sweep, which fills the grid in another way
-    swept = value_cells(*data, method=MonteCarlo(knn, max_permutations=3, tolerance=0), **options)
+    swept = value_cells(*data, method=MonteCarlo(knn, max_draws=3, tolerance=0), **options)
     assert swept.total == pytest.approx(closed.total, abs=1e-12)
     one = {"row_groups": ["A"] * 6, "column_groups": ["x"] * 2}
     score = value_cells(*data, method=Exact(knn), **one, **options)

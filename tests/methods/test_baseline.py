@@ -173,7 +173,7 @@ IDLE = [1, 3, 4, 5]
         (KNN(subsets="all"), "shapley"),
         (KNN(subsets="sampled"), "shapley"),
         (KNN(subsets="all"), "banzhaf"),
-        (MonteCarlo("knn", max_permutations=5, tolerance=0), "shapley"),
+        (MonteCarlo("knn", max_draws=5, tolerance=0), "shapley"),
     ],
 )
 def test_idle_columns_get_nothing_of_nearest_neighbours(task, method, semivalue, include_label):
@@ -187,7 +187,7 @@ def test_idle_columns_get_nothing_of_nearest_neighbours(task, method, semivalue,
 
 def test_a_table_of_nothing_but_idle_columns_is_worth_nothing():
     X, y = np.ones((12, 3)), [0, 1, 1] * 4
-    for method in (KNN(), Exact(), MonteCarlo("ridge", max_permutations=2, tolerance=0)):
+    for method in (KNN(), Exact(), MonteCarlo("ridge", max_draws=2, tolerance=0)):
         few = (X[:6], y[:6], X[6:], y[6:]) if method.name == "exact" else (X, y)
         v = value_cells(*few, method=method)
         np.testing.assert_allclose(v.values, 0.0, atol=1e-15)
@@ -204,7 +204,7 @@ def test_a_table_of_nothing_but_idle_columns_is_worth_nothing():
 )
 def test_idle_columns_get_nothing_of_models(model, task, include_label):
     X, y, X_valid, y_valid = with_idle_columns(task, n=9)
-    method = MonteCarlo(model, max_permutations=6, tolerance=0)
+    method = MonteCarlo(model, max_draws=6, tolerance=0)
     options = {"include_label": include_label}
     v = value_cells(X, y, X_valid, y_valid, method=method, **options)
     np.testing.assert_allclose(v.values[:, IDLE], 0.0, atol=1e-12)
@@ -219,7 +219,7 @@ def test_a_model_that_draws_columns_draws_none_that_say_nothing():
     from sklearn.ensemble import RandomForestClassifier
 
     model = RandomForestClassifier(5, max_features=1)
-    method = MonteCarlo(model, max_permutations=2, tolerance=0)
+    method = MonteCarlo(model, max_draws=2, tolerance=0)
     v = value_cells(*with_idle_columns("classification", n=10), method=method)
     np.testing.assert_array_equal(v.values[:, IDLE], 0.0)
 
@@ -230,7 +230,7 @@ def test_a_model_that_draws_columns_draws_none_that_say_nothing():
 @pytest.mark.parametrize("task", TASKS)
 def test_the_sum_says_what_it_is(task):
     data = with_idle_columns(task)
-    for method in (KNN(), MonteCarlo("ridge", max_permutations=3, tolerance=0)):
+    for method in (KNN(), MonteCarlo("ridge", max_draws=3, tolerance=0)):
         v = value_cells(*data, method=method)
         zero_is_perfect = task == "regression" and method.name == "knn"
         with (
@@ -291,6 +291,6 @@ def test_a_scorer_that_cannot_take_a_constant_says_so():
 
 def test_truncation_keeps_what_no_rows_are_worth():
     data = with_idle_columns("classification", n=12)
-    method = MonteCarlo(GaussianNB(), max_permutations=4, tolerance=0)
+    method = MonteCarlo(GaussianNB(), max_draws=4, tolerance=0)
     v = value_cells(*data, method=method.but(truncation=10.0))  # ends after the first row
     assert v.total == pytest.approx(value_cells(*data, method=method).total)

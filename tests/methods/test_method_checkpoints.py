@@ -19,7 +19,7 @@ X, X_VALID = random.normal(size=(8, 3)).round(2), random.normal(size=(10, 3)).ro
 Y, Y_VALID = np.array(["no", "yes"] * 4), (X_VALID[:, 0] > 0).astype(int).astype(str)
 Y_VALID = np.where(Y_VALID == "1", "yes", "no")
 EXACT = Exact("gaussian_nb")
-GROWN = Forest(max_trees=20, tolerance=0)  # five draws
+GROWN = Forest(max_draws=20, tolerance=0)  # five draws
 GIVEN = Forest(ExtraTreesClassifier(18, max_depth=3, random_state=0))
 
 
@@ -155,7 +155,7 @@ def command(tmp_path):
 
 def test_the_command_takes_a_checkpoint(command, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
-    call = ["-m", "mc", "--max-permutations", 3, "--checkpoint", tmp_path / "run.npz"]
+    call = ["-m", "mc", "--max-draws", 3, "--checkpoint", tmp_path / "run.npz"]
     assert command(*call, "-o", tmp_path / "v.csv") == 0
     assert command(*call, "-o", tmp_path / "w.csv") == 0
     assert (tmp_path / "v.csv").read_text() == (tmp_path / "w.csv").read_text()
@@ -188,7 +188,7 @@ def test_the_command_names_the_state_that_control_c_leaves(
 
 def test_rounds_of_deep_leaves_go_on_to_the_same_bits(small_pieces, monkeypatch, tmp_path):
     monkeypatch.setattr("shapley2d._forest.leaves.most_columns", lambda _: 1)
-    method, path = GIVEN.but(tolerance=0, max_rounds=12), tmp_path / "run.npz"
+    method, path = GIVEN.but(tolerance=0, max_draws=12), tmp_path / "run.npz"
     value = cells(*VALID, method=method)
     plain, real = value(), GivenTrees.__call__
 

@@ -55,7 +55,7 @@ NAMES = {
     "GaussianNB": GaussianNB,
     "accuracy": lambda model, X, y: float((model.predict(X) == y).mean()),
 }
-MC = MonteCarlo(max_permutations=3, tolerance=0)
+MC = MonteCarlo(max_draws=3, tolerance=0)
 RUNS = {
     "knn": lambda: value_cells(X, y),
     "knn, label and folds": lambda: value_cells(
@@ -82,7 +82,7 @@ RUNS = {
         scoring="f1_macro",
     ),
     "mc, truncated": lambda: value_cells(X, y, X_valid, y_valid, method=MC.but(truncation=0.1)),
-    "forest": lambda: value_cells(X, y, method=Forest(max_trees=12, tolerance=0)),
+    "forest": lambda: value_cells(X, y, method=Forest(max_draws=12, tolerance=0)),
     "forest, fitted": lambda: value_cells(X, y, X_valid, y_valid, method=Forest(NAMES["model"])),
     "groups of rows": lambda: value_cells(
         X, y, X_valid, y_valid, method=MC.but(model="ridge"), row_groups=rows

@@ -14,7 +14,7 @@ X, X_VALID = RNG.normal(size=(20, 3)).round(2), RNG.normal(size=(14, 3)).round(2
 Y, Y_VALID = X[:, 0] + 0.3 * RNG.normal(size=20), X_VALID[:, 0]
 CLASSES, CLASSES_VALID = np.where(Y > 0, "up", "down"), np.where(Y_VALID > 0, "up", "down")
 NUMBERS = {"task": "regression"}
-FEW = {"max_permutations": 6, "tolerance": 0}
+FEW = {"max_draws": 6, "tolerance": 0}
 
 
 @pytest.mark.parametrize("scale", [2.0**-520, 1e149])
@@ -24,7 +24,7 @@ FEW = {"max_permutations": 6, "tolerance": 0}
         MonteCarlo("gaussian_nb", **FEW),
         MonteCarlo("knn", **FEW),
         Flat(**FEW),
-        OOB(max_trees=150, oob_score="distance"),
+        OOB(max_draws=150, oob_score="distance"),
         TreeMC(**FEW),
     ],
     ids=repr,
@@ -100,4 +100,4 @@ def test_values_that_overflow_are_no_result():
             UtilityError, match=r"values that are not finite numbers; .* in larger units"
         ),
     ):
-        value_game(huge, 3, 3, method=MonteCarlo(max_permutations=3))
+        value_game(huge, 3, 3, method=MonteCarlo(max_draws=3))

@@ -12,8 +12,8 @@ from tests.time_limits import CountedLimit, make_tables, same
 @pytest.mark.parametrize(
     ("method", "shorter"),
     [
-        (MonteCarlo("knn", tolerance=0), {"max_permutations": 9}),
-        (Forest(tolerance=0), {"max_trees": 36}),  # in draws of four trees
+        (MonteCarlo("knn", tolerance=0), {"max_draws": 9}),
+        (Forest(tolerance=0), {"max_draws": 36}),  # in draws of four trees
     ],
 )
 def test_draws_that_fit_are_those_of_a_shorter_run(method, shorter):

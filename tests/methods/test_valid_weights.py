@@ -92,7 +92,7 @@ def test_groups_of_nearest_neighbours():
         )
 
     np.testing.assert_allclose(v.values, brute_force(of_groups, 2, 2), rtol=0, atol=1e-10)
-    method = MonteCarlo(NEAR, tolerance=0, max_permutations=200)
+    method = MonteCarlo(NEAR, tolerance=0, max_draws=200)
     sampled = value_cells(X, Y, X_VALID, Y_VALID, method=method, **options)
     assert np.abs(sampled.values - v.values).max() < 5 * sampled.stderr.max()
 

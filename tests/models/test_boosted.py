@@ -84,7 +84,7 @@ def test_scores(scoring, name):
     weights = np.linspace(0, 2, 30)
     found = value_cells(
         X, y, X_valid, y_valid, scoring=scoring, valid_weight=weights,
-        method=MonteCarlo("boosting", max_permutations=2, tolerance=0), **QUIET,
+        method=MonteCarlo("boosting", max_draws=2, tolerance=0), **QUIET,
     )  # fmt: skip
     (split,) = make_problem(X, y, X_valid, y_valid).splits
     judge = Boosting.coded(split.train, split.y, split.valid)
@@ -111,7 +111,7 @@ def test_workers_change_nothing():
     first, again = (
         value_cells(
             X, y, X_valid, y_valid, random_state=4, progress=False, n_jobs=n_jobs,
-            method=MonteCarlo("boosting", max_permutations=4, tolerance=0),
+            method=MonteCarlo("boosting", max_draws=4, tolerance=0),
         )
         for n_jobs in (1, 2)
     )  # fmt: skip

@@ -233,6 +233,6 @@ def test_models_that_warn_are_not_heard_from_any_thread():
 
     filters = list(warnings.filters)
     with ThreadPoolExecutor(4) as pool:
-        method = MonteCarlo(WarningModel(), max_permutations=12, tolerance=0)
+        method = MonteCarlo(WarningModel(), max_draws=12, tolerance=0)
         value_cells(X, Y, X_VALID, Y_VALID, method=method, cluster=pool)
     assert warnings.filters == filters

@@ -14,9 +14,9 @@ X, Y = RNG.normal(size=(7, 3)).round(1), np.array([0, 1, 0, 1, 0, 1, 1])
 X_VALID, Y_VALID = RNG.normal(size=(30, 3)), RNG.integers(0, 2, 30)
 
 
-def sampled(h, n, m, max_permutations, tolerance=0, progress=False, **options):
+def sampled(h, n, m, max_draws, tolerance=0, progress=False, **options):
     """As many permutations as are asked for, unless there is a tolerance."""
-    method = MonteCarlo(max_permutations=max_permutations, tolerance=tolerance)
+    method = MonteCarlo(max_draws=max_draws, tolerance=tolerance)
     return value_game(h, n, m, method=method, progress=progress, **options)
 
 
@@ -68,16 +68,16 @@ def rare(S, F):
 def test_draws_that_are_all_alike_are_no_convergence():
     exact = value_game(rare, 9, 7).values
     with pytest.warns(
-        PrecisionWarning, match="stopped at max_permutations=150: the largest standard error is"
+        PrecisionWarning, match="stopped at max_draws=150: the largest standard error is"
     ):
-        v = value_game(rare, 9, 7, method=MonteCarlo(max_permutations=150))
+        v = value_game(rare, 9, 7, method=MonteCarlo(max_draws=150))
     assert v.values.any() and not v.info["converged"] and not v.exact and not v.caveat
     held = np.abs(v.values - exact) <= v._interval_factor * v.stderr
     assert held.mean() >= 0.9
     with pytest.warns(
         PrecisionWarning, match=r"no variation seen in 10 draws, so up to 0.26 of all orders"
     ):
-        few = value_game(rare, 9, 7, method=MonteCarlo(max_permutations=10))
+        few = value_game(rare, 9, 7, method=MonteCarlo(max_draws=10))
     assert not few.values.any()
     assert not few.exact and not few.info["converged"]
     assert few.describe() == "standard error at most 0, but no variation seen in 10 draws"
@@ -85,9 +85,7 @@ def test_draws_that_are_all_alike_are_no_convergence():
 
 @pytest.mark.parametrize("step", [1.0, 0.1])  # tenths add up with rounding errors
 def test_games_without_variation_end_soon_and_say_what_they_know(step):
-    v = value_game(
-        lambda S, F: step * S.sum() * F.sum(), 5, 4, method=MonteCarlo(max_permutations=5000)
-    )
+    v = value_game(lambda S, F: step * S.sum() * F.sum(), 5, 4, method=MonteCarlo(max_draws=5000))
     assert v.info["converged"] and v.info["n_permutations"] == 119  # 0.975^119 is just below 0.05
     np.testing.assert_allclose(v.values, step)
     np.testing.assert_allclose(v.stderr, step / 119)  # as if one draw were off by a whole value
@@ -175,7 +173,7 @@ def test_runs_that_one_order_decides_are_told():
     """R squared of a line through two near points is -1e7."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(26, 2)), rng.normal(size=26)
-    method = MonteCarlo(LinearRegression(), max_permutations=30, tolerance=0)
+    method = MonteCarlo(LinearRegression(), max_draws=30, tolerance=0)
     with pytest.warns(
         PrecisionWarning, match=r"^1 of 30 permutations makes up \d+% of their variation: .* ridge"
     ):
@@ -188,7 +186,7 @@ def test_runs_that_one_order_decides_are_told():
     ("arguments", "error", "message"),
     [
         ({"method": "knn"}, InputError, "values tables, not games: use method='exact' or"),
-        ({"max_permutations": 3}, TypeError, "unexpected keyword argument 'max_permutations'"),
+        ({"max_draws": 3}, TypeError, "unexpected keyword argument 'max_draws'"),
         ({"n_rows": 0}, InputError, "n_rows=0 must be a whole number of at least 1"),
         ({"n_rows": 20, "n_columns": 20}, InputError, r"need 2\^40 utilities"),
     ],

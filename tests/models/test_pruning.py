@@ -148,7 +148,7 @@ def test_values_are_those_of_the_pipeline_without_the_columns():
 def test_a_column_that_the_pipeline_does_not_look_at_is_worth_nothing():
     X, y = frame(12), np.arange(12) % 2
     model = logistic(("n", StandardScaler(), ["age"]))
-    sampled = MonteCarlo(max_permutations=2, tolerance=0, model=model)
+    sampled = MonteCarlo(max_draws=2, tolerance=0, model=model)
     for table in (X, pl.from_pandas(X)):
         v = value_cells(table, y, method=sampled, cv=2)
         np.testing.assert_array_equal(v.values[:, 1:], 0.0)

@@ -127,7 +127,7 @@ def test_the_label_joins_anywhere(inner):
 
 def test_folds_and_the_label_as_a_column():
     split = make_split(8, 2, plain=True)
-    options = {"method": MonteCarlo("gaussian_nb", max_permutations=10, tolerance=0)}
+    options = {"method": MonteCarlo("gaussian_nb", max_draws=10, tolerance=0)}
     v = value_cells(split.train.native, split.y.y, include_label=True, **options)
     assert v.values.shape == (24, 4)
     zero = value_cells(

@@ -217,11 +217,11 @@ def test_every_detector_answers_one_call(name):
     ("name", "method"),
     [
         ("2D-KNN", KNN(votes="k")),
-        ("2D-MC", MonteCarlo("gaussian_nb", max_permutations=4, tolerance=0)),
+        ("2D-MC", MonteCarlo("gaussian_nb", max_draws=4, tolerance=0)),
         ("2D-LOO", LOO()),
-        ("2D-OOB", OOB(oob_score="correct", max_trees=1000)),
-        ("2D-OOB distance", OOB(oob_score="distance", max_trees=1000)),
-        ("1D", Flat(max_permutations=4, tolerance=0)),
+        ("2D-OOB", OOB(oob_score="correct", max_draws=1000)),
+        ("2D-OOB distance", OOB(oob_score="distance", max_draws=1000)),
+        ("1D", Flat(max_draws=4, tolerance=0)),
     ],
 )
 def test_our_score_is_the_negative_value(name, method):

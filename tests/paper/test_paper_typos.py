@@ -82,7 +82,7 @@ def test_values_rank_the_cells_and_everything_is_drawn(tmp_path):
     task, truth = mistyped_census(0, 120, 40, 2)
     rows = task.numbers, task.labels, task.valid_numbers, task.valid_labels
     score = records.where(what="score", table_rows=120, scope="all cells")
-    flat = Flat(max_permutations=1, tolerance=0)
+    flat = Flat(max_draws=1, tolerance=0)
     for method, by in ((RAW, KNN(metric="sqeuclidean", votes="k")), ("1D", flat)):
         values = value_cells(*rows, method=by, baseline="zero").values
         assert score.where(method=method).mean("auroc") == pytest.approx(

@@ -43,7 +43,7 @@ def by_hand(parts, **options):
 
 
 @pytest.mark.parametrize(
-    "method", [KNN(n_neighbors=3), MonteCarlo("gaussian_nb", max_permutations=2, tolerance=0)]
+    "method", [KNN(n_neighbors=3), MonteCarlo("gaussian_nb", max_draws=2, tolerance=0)]
 )
 def test_group_k_fold_by_hand(method):
     parts = list(GroupKFold(3).split(X, Y, GROUPS))

@@ -47,7 +47,7 @@ def test_equals_the_function():
 
 def test_validation_table_and_clone():
     X, y = load_wine(return_X_y=True)
-    valuer = CellValuer(MonteCarlo(max_permutations=2, tolerance=0)).fit(
+    valuer = CellValuer(MonteCarlo(max_draws=2, tolerance=0)).fit(
         X[::9, :3], y[::9], X[1::9, :3], y[1::9]
     )
     assert valuer.valuation_.info["folds"] is None
@@ -79,17 +79,17 @@ def test_options_of_the_method_are_nested_parameters():
     assert valuer.set_params(method__n_neighbors=7, cv=4).method == KNN(n_neighbors=7)
     assert valuer.cv == 4
     # a new method is set first, then its options
-    other = valuer.set_params(method__max_permutations=5, method=MonteCarlo("ridge")).method
-    assert other == MonteCarlo("ridge", max_permutations=5)
-    assert CellValuer("mc").get_params()["method__max_permutations"] == 1000  # a word has them too
+    other = valuer.set_params(method__max_draws=5, method=MonteCarlo("ridge")).method
+    assert other == MonteCarlo("ridge", max_draws=5)
+    assert CellValuer("mc").get_params()["method__max_draws"] == 1000  # a word has them too
     assert CellValuer("knn").set_params(method__votes="share").method == KNN(votes="share")
     assert CellValuer("nkn").set_params(method="knn").method == "knn"
     with pytest.raises(ValueError, match="MonteCarlo has no option 'n_neighbors'"):
         valuer.set_params(method__n_neighbors=3)
-    with pytest.raises(ValueError, match="did you mean 'max_permutations'"):
+    with pytest.raises(ValueError, match="did you mean 'max_draws'"):
         valuer.set_params(method__max_permutation=3)
-    with pytest.raises(InputError, match="max_permutations=0 must be a whole number"):
-        valuer.set_params(method__max_permutations=0)
+    with pytest.raises(InputError, match="max_draws=0 must be a whole number"):
+        valuer.set_params(method__max_draws=0)
     assert valuer.method is other
 
 
@@ -163,8 +163,8 @@ def test_the_score_is_what_the_values_would_sum_to():
     for method, baseline in (
         (KNN(), "labels"),
         (KNN(n_neighbors=3, metric="sqeuclidean"), "zero"),
-        (MonteCarlo("gaussian_nb", max_permutations=2, tolerance=0), "labels"),
-        (MonteCarlo("ridge", max_permutations=2, tolerance=0), "zero"),
+        (MonteCarlo("gaussian_nb", max_draws=2, tolerance=0), "labels"),
+        (MonteCarlo("ridge", max_draws=2, tolerance=0), "zero"),
     ):
         options = {"method": method, "baseline": baseline, "progress": False}
         valuer = CellValuer(cv=2, **options).fit(X, y)

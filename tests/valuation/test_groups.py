@@ -147,7 +147,7 @@ def test_groups_of_one_are_cells():
 )
 def test_workers_change_nothing_and_draws_find_the_exact_values(model):
     data, groups = two_classes(), {"row_groups": np.arange(30) % 4, "column_groups": [0, 0, 1, 2]}
-    method = MonteCarlo(model, max_permutations=40, tolerance=0)
+    method = MonteCarlo(model, max_draws=40, tolerance=0)
     one, two = (value_cells(*data, method=method, n_jobs=jobs, **groups) for jobs in (1, 2))
     np.testing.assert_array_equal(one.values, two.values)
     np.testing.assert_array_equal(one.stderr, two.stderr)

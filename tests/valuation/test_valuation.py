@@ -37,7 +37,7 @@ Y = ["no", "no", "no", "yes", "yes", "yes"]
 @pytest.fixture(scope="module")
 def valuation() -> Valuation:
     return value_cells(
-        FRAME, Y, FRAME, Y, method=MonteCarlo(max_permutations=20, tolerance=0), random_state=3
+        FRAME, Y, FRAME, Y, method=MonteCarlo(max_draws=20, tolerance=0), random_state=3
     )
 
 
@@ -104,7 +104,7 @@ def test_the_file_is_a_plain_tidy_table(valuation, tmp_path):
     assert table.slice(0, 3)["content"].to_pylist() == ["20", "Ulm", "true"]
     settings = json.loads(table.schema.metadata[b"shapley2d"])["info"]
     assert settings["method"] == "mc"
-    assert settings["settings"] == {"max_permutations": 20, "tolerance": 0}
+    assert settings["settings"] == {"max_draws": 20, "tolerance": 0}
     assert settings["random_state"] == 3
     assert settings["versions"]["numpy"] == np.__version__
 

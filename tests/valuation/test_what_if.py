@@ -261,7 +261,7 @@ def test_a_grown_forest_keeps_its_trees_and_its_encoding(regression, tmp_path):
     X, y = tables(7, n=40, gaps=0, regression=regression)
     codes = y if regression else np.unique(y, return_inverse=True)[1]
     splits = [(np.arange(20), np.arange(20, 40)), (np.arange(20, 40), np.arange(20))]
-    options = {"method": Forest(max_trees=8, tolerance=0), "cv": splits}
+    options = {"method": Forest(max_draws=8, tolerance=0), "cv": splits}
     options["checkpoint"] = tmp_path / "forest.checkpoint"
     v = value_cells(X, y, **options)
     edits = {(4, 0): 7.5, (11, 2): 0.0}
@@ -289,7 +289,7 @@ def test_deep_leaves_take_the_same_orders(monkeypatch):
     X = random.normal(size=(160, 6))
     y = (X[:, 0] + random.normal(size=160) > 0).astype(int)
     model = ExtraTreesClassifier(4, max_depth=6, random_state=0).fit(X[:120], y[:120])
-    options = {"method": Forest(model, max_rounds=10, tolerance=0)}
+    options = {"method": Forest(model, max_draws=10, tolerance=0)}
     edits = {(5, "x0"): -X[5, 0], (8, "x3"): 2.0}
     exact = value_cells(X[:120], y[:120], X[120:], y[120:], **options)
     exact_after = exact.what_if(edits)
@@ -310,7 +310,7 @@ def test_text_is_read_as_the_table_was(kind):
     prices = [f"{k % 7},5" for k in range(40)]
     frame = kind({"price": prices, "day": [f"2024-02-{1 + k % 28:02}" for k in range(40)]})
     y = [int(k % 7 > 3) for k in range(40)]
-    v = value_cells(frame, y, method=Forest(max_trees=3, tolerance=0), cv=2)
+    v = value_cells(frame, y, method=Forest(max_draws=3, tolerance=0), cv=2)
     said = v.what_if({(0, "price"): "6,5", (1, "day"): "2024-02-03"})
     meant = v.what_if({(0, "price"): 6.5, (1, "day"): "2024-02-03"})
     np.testing.assert_array_equal(said.values, meant.values)
@@ -319,7 +319,7 @@ def test_text_is_read_as_the_table_was(kind):
 
 def held():
     X, y = tables(9)
-    return value_cells(X, y, method=Forest(max_trees=3, tolerance=0), cv=2)
+    return value_cells(X, y, method=Forest(max_draws=3, tolerance=0), cv=2)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _JOINERS = "\u200c\u200d"  # part of words in some languages, and of emojis
 _DAY_S, _YEAR_S = 86_400, 365.25 * 86_400
 _ASCII = re.compile(r"[ -~]*")
+_LONGEST = 200  # characters of a value in a message
 _TIMES = "\N{MULTIPLICATION SIGN}"
 
 
@@ -30,6 +31,20 @@ def counted(count: int, one: str, several: str = "") -> str:
     ('1 entry', '2,000 entries')
     """
     return f"{count:,} {plural(count, one, several)}"
+
+
+def shown(value: Any) -> str:
+    """A user's value in a message: as code, cut where it is long; its type where it has no code.
+
+    >>> shown("a"), shown(None), len(shown("a" * 1000))
+    ("'a'", 'None', 200)
+    """
+    scalar = getattr(value, "ndim", None) == 0 and hasattr(value, "item")
+    try:
+        text = repr(value.item() if scalar else value)
+    except Exception:  # noqa: BLE001  (a failing repr must not hide the message)
+        return f"<{type(value).__name__}>"
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
 def one_of(words: Iterable[Any]) -> str:

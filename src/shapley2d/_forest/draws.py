@@ -123,12 +123,12 @@ class ForestDraws(Draws):
 class GivenTrees(ForestDraws):
     """The trees of a model in numbered batches, then random orders in their deep leaves.
 
-    ``max_rounds``: random orders of the columns of every deep leaf, at most.
+    ``max_draws``: random orders of the columns of every deep leaf, at most.
     """
 
-    limit, unit = "max_rounds", "batch"
+    limit, unit = "max_draws", "batch"
 
-    def __init__(self, model: Any, problem: Problem, run: Run, max_rounds: int) -> None:
+    def __init__(self, model: Any, problem: Problem, run: Run, max_draws: int) -> None:
         _warn_of_seen_rows(model, problem)
         ensembles, model = read_model(model, problem, run)
         super().__init__(problem, run, [one.features for one in ensembles])
@@ -150,7 +150,7 @@ class GivenTrees(ForestDraws):
                     self._deep[k].append(piece)
         self.sure, self.exact = len(self._batches), not self._deep
         self.in_time = "" if self.exact else self.in_time  # all trees or nothing
-        self.count = self.sure + max_rounds * len(self._deep)
+        self.count = self.sure + max_draws * len(self._deep)
         self.first = self.sure + 10 * len(self._deep)
         rows = [split.rows for split in problem.splits]
         self.strata = [
@@ -225,9 +225,9 @@ class GrownTrees(ForestDraws):
     mean of infinitely many trees.
     """
 
-    limit, unit = "max_trees", "grove"
+    limit, unit = "max_draws", "grove"
 
-    def __init__(self, problem: Problem, run: Run, max_trees: int) -> None:
+    def __init__(self, problem: Problem, run: Run, max_draws: int) -> None:
         splits, self._classifies = problem.splits, problem.target.task == "classification"
         self._matrices, features = zip(*map(encoded_matrices, splits), strict=True)
         super().__init__(problem, run, list(features))
@@ -244,7 +244,7 @@ class GrownTrees(ForestDraws):
         self._unit = unit_of(problem, self._loss, self._rows)
         self._grown: dict[tuple[int, int], SplitTree] = {}
         self._seeds, folds = draw_seeds(run.seed, len(splits)), len(splits)
-        self.count, self.first = max(-(-max_trees // GROVE), 2) * folds, 10 * folds
+        self.count, self.first = max(-(-max_draws // GROVE), 2) * folds, 10 * folds
         self.a_pass, self.whole_passes = folds, folds > 1
         self.strata = [Stratum(split.rows, 1 / folds) for split in splits]
         self._starts = [np.zeros(max(split.y.classes.size, 1)) for split in splits]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from shapley2d._base.defaults import TOLERANCE
-from shapley2d._methods.method import PRECISE, Method, Option
+from shapley2d._methods.method import MOST, PRECISE, Method, Option
 from shapley2d._models.by_name import MODELS, check_model
 
 if TYPE_CHECKING:
@@ -35,11 +35,10 @@ class Forest(Method):
         one, fitted or not; or the name of one of scikit-learn's.
     tolerance : float
         Stop when the largest standard error is at most this share of the spread of the values.
-    max_trees : int
-        Without a model, stop after this many trees, 8 at least.
-    max_rounds : int
-        For leaves with too many columns on their path for all subsets (more than 12 to 16), stop
-        after this many random orders of these.
+    max_draws : int
+        Stop after this many trees that are grown, 8 at least; or, in a given model, after this many
+        random orders of the columns of every leaf that has too many on its path for all subsets
+        (more than 12 to 16).
 
     Examples
     --------
@@ -73,16 +72,7 @@ class Forest(Method):
         ),
     ] = None
     tolerance: Annotated[float, PRECISE] = TOLERANCE
-    max_trees: Annotated[int, Option("without a model, stop after this many trees, 8 at least")] = (
-        1000
-    )
-    max_rounds: Annotated[
-        int,
-        Option(
-            "for leaves with too many columns on their path for all subsets (more than 12 to 16), "
-            "stop after this many random orders of these"
-        ),
-    ] = 100
+    max_draws: Annotated[int, MOST] = 1000
 
     def draws(self, problem: Problem, run: Run) -> ForestDraws:
         """Trees of the model, or such as are grown here, their splits held fixed."""
@@ -93,8 +83,8 @@ class Forest(Method):
         check_scoring(problem)
         problem = weigh_problem(problem)
         if self.model is None:
-            return GrownTrees(problem, run, self.max_trees)
-        return GivenTrees(self.model, problem, run, self.max_rounds)
+            return GrownTrees(problem, run, self.max_draws)
+        return GivenTrees(self.model, problem, run, self.max_draws)
 
     def solve(self, problem: Problem, run: Run) -> Estimate:
         """Values under a tree ensemble whose splits are held fixed, and the trees, for what if."""

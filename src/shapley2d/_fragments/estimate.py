@@ -114,7 +114,7 @@ def estimate_game(
     )
     sets, scores = total.notes_of("sets").astype(bool), total.notes_of("scores")
     if not draws.exact:
-        run.warn_of_precision(estimate, judging.tolerance, draws.limit, judging.max_permutations)
+        run.warn_of_precision(estimate, judging.tolerance, draws.limit, judging.max_draws)
         more = _more_sets(game, estimate.values.sum(axis=1))
         sets = np.concatenate([sets, more["sets"]])
         scores = np.concatenate([scores, more["scores"]])
@@ -153,7 +153,7 @@ def _draws(game: FragmentGame, run: Run, judging: Judging) -> ScoredSets | Score
         draws: ScoredSets | ScoredOrders = ScoredSets(game, run)
         needed_s = each_s * 2**players
     else:
-        draws = ScoredOrders(game, run, judging.max_permutations)
+        draws = ScoredOrders(game, run, judging.max_draws)
         needed_s = each_s * draws.least * n * m
     if limit is not None and needed_s > limit.at_latest().left():
         raise limit.refuse(needed_s)

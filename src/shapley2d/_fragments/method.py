@@ -25,7 +25,7 @@ class Judging:
     model: Any
     design: Literal["auto", "all sets", "orders"] = "auto"
     tolerance: float = MonteCarlo.tolerance
-    max_permutations: int = MonteCarlo.max_permutations
+    max_draws: int = MonteCarlo.max_draws
 
 
 def read_method(method: Any) -> Judging:
@@ -49,16 +49,16 @@ def read_method(method: Any) -> Judging:
     if method.preprocess != "auto" or getattr(method, "truncation", None) is not None:
         raise InputError(
             Setting("method", method), " has options of cells: of contributors only the model, ",
-            "tolerance and max_permutations count",
+            "tolerance and max_draws count",
         )  # fmt: skip
-    if isinstance(method, MonteCarlo) and method.max_permutations < LEAST_DRAWS:
+    if isinstance(method, MonteCarlo) and method.max_draws < LEAST_DRAWS:
         raise InputError(
-            Setting("max_permutations", method.max_permutations), " is too few for intervals: "
+            Setting("max_draws", method.max_draws), " is too few for intervals: "
             f"allow at least {LEAST_DRAWS}",
         )  # fmt: skip
     if isinstance(method, Exact):
         return Judging(method.model, "all sets", 0.0, 1)
-    return Judging(method.model, "orders", method.tolerance, method.max_permutations)
+    return Judging(method.model, "orders", method.tolerance, method.max_draws)
 
 
 def method_word(method: Any) -> str:

@@ -79,6 +79,9 @@ PRECISE = Option(
 )
 """The option ``tolerance`` of methods that sample."""
 
+MOST = Option("stop after this many draws, precise or not: random orders, or trees")
+"""Their option ``max_draws``."""
+
 
 @dataclass(frozen=True)
 class Field:

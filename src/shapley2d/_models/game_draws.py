@@ -115,7 +115,7 @@ class Orders(GameDraws):
     """
 
     unit = "permutation"
-    limit = "max_permutations"
+    limit = "max_draws"
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from shapley2d._base.defaults import TOLERANCE
-from shapley2d._methods.method import PRECISE, Option
+from shapley2d._methods.method import MOST, PRECISE, Option
 from shapley2d._models.model_method import MODEL, PREPROCESS, ModelMethod
 from shapley2d.exceptions import InputError, Setting
 
@@ -37,7 +37,7 @@ class MonteCarlo(ModelMethod):
     model : str, scikit-learn estimator or KNN
         The name of a model, such as ``"tree"``, ``"ridge"``, ``"logistic"`` or ``"knn"``; or an
         estimator; or ``KNN(...)`` for nearest neighbours with other options.
-    max_permutations : int
+    max_draws : int
         Stop after this many pairs of orders.
     tolerance : float
         Stop when the largest standard error is at most this share of the spread of the values.
@@ -51,7 +51,7 @@ class MonteCarlo(ModelMethod):
     --------
     >>> from shapley2d import MonteCarlo, value_cells
     >>> X, y = [[0, 5], [1, 5], [9, 5], [8, 5]], ["low", "low", "high", "high"]
-    >>> v = value_cells(X, y, X, y, method=MonteCarlo("ridge", max_permutations=20, tolerance=0))
+    >>> v = value_cells(X, y, X, y, method=MonteCarlo("ridge", max_draws=20, tolerance=0))
     >>> v.column_values.round(6).tolist()
     [0.5, 0.0]
     """
@@ -63,7 +63,7 @@ class MonteCarlo(ModelMethod):
     how: ClassVar[str] = "Monte Carlo over random orders of rows and columns"
 
     model: Annotated[Any, MODEL] = "tree"
-    max_permutations: Annotated[int, Option("stop after this many permutations")] = 1000
+    max_draws: Annotated[int, MOST] = 1000
     tolerance: Annotated[float, PRECISE] = TOLERANCE
     truncation: Annotated[
         float | None,
@@ -90,5 +90,5 @@ class MonteCarlo(ModelMethod):
         """Random orders of the players of games."""
         from shapley2d._models.game_draws import Orders
 
-        most = self.max_permutations
+        most = self.max_draws
         return Orders(games, rows, n_rows, run.semivalues, seed=run.seed, most=most)

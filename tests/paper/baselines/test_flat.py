@@ -25,7 +25,7 @@ from oracles import semivalue_weight
 
 WINE = load_wine()
 TABLES = WINE.data[::16, :3], WINE.target[::16], WINE.data[1::8, :3], WINE.target[1::8]
-QUICK = Flat(max_permutations=12, tolerance=0)
+QUICK = Flat(max_draws=12, tolerance=0)
 ONE_COLUMN = (  # in which no splits of different columns can tie
     np.array([[0.0], [1.3], [2.1], [2.6], [4.0], [4.4]]),
     np.array([0, 0, 1, 0, 1, 1]),
@@ -81,7 +81,7 @@ def test_all_orders_of_cells_give_the_definition(semivalue):
 
 def test_sampling_reaches_the_definition():
     expected = values_by_hand(utility_by_hand(*ONE_COLUMN), 6, 1)
-    v = value_cells(*ONE_COLUMN, method=QUICK.but(max_permutations=3000))
+    v = value_cells(*ONE_COLUMN, method=QUICK.but(max_draws=3000))
     assert np.all(v.stderr > 0)
     assert np.all(np.abs(v.values - expected) < 4.5 * v.stderr)
     assert v.info["baseline_utility"] == 3 / 5
@@ -114,18 +114,18 @@ def test_cross_valuation_sums_to_the_mean_over_the_folds():
         random = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(0, k)))
         order = random.permutation(len(split.rows) * 3)
         first[split.rows] += game.values(order, "shapley") / 3
-    one = value_cells(X, y, cv=3, method=QUICK.but(max_permutations=1))
+    one = value_cells(X, y, cv=3, method=QUICK.but(max_draws=1))
     assert one.values == pytest.approx(first, abs=1e-15)
 
 
 def test_threads_change_nothing():
-    method = QUICK.but(max_permutations=30)
+    method = QUICK.but(max_draws=30)
     one, two = (value_cells(*TABLES, n_jobs=jobs, method=method) for jobs in (1, 2))
     assert same_bits(one, two)
 
 
 def test_a_run_goes_on_from_its_checkpoint(tmp_path):
-    half, whole = (QUICK.but(max_permutations=count) for count in (6, 12))
+    half, whole = (QUICK.but(max_draws=count) for count in (6, 12))
     value_cells(*TABLES, method=half, checkpoint=tmp_path / "kept.npz")
     resumed = value_cells(*TABLES, method=whole, checkpoint=tmp_path / "kept.npz")
     assert resumed.info["resumed_at"] == 6
@@ -136,7 +136,7 @@ def test_missing_entries_are_worth_nothing():
     X, X_valid = TABLES[0].copy(), TABLES[2].copy()
     X[2, 1] = X[4, 0] = X_valid[0, 0] = np.nan
     X[:, 2] = np.nan
-    method = QUICK.but(max_permutations=4)
+    method = QUICK.but(max_draws=4)
     with pytest.warns(InputWarning, match="column 'x2' is empty throughout"):
         v = value_cells(X, TABLES[1], X_valid, TABLES[3], method=method)
     assert v.values[2, 1] == v.values[4, 0] == 0

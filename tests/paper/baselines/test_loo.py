@@ -45,7 +45,7 @@ def test_values_are_the_mean_over_the_folds():
     assert v.exact and v.info["folds"] == 3 and v.info["about"]["total"] == ""
 
 
-@pytest.mark.parametrize("method", [LOO(), TreeMC(max_permutations=3, tolerance=0)])
+@pytest.mark.parametrize("method", [LOO(), TreeMC(max_draws=3, tolerance=0)])
 def test_the_label_is_one_more_column(method):
     split = make_split(1, 2, n=10, plain=True)
     v = value_cells(*tables_of(split), method=method, include_label=True)

@@ -74,7 +74,7 @@ def test_trees_of_one_column_are_scikit_learns(score, n_classes):
     X, y = make_data(n_classes, n_classes=n_classes)
     X = ((X - X.mean(axis=0)) / X.std(axis=0)).astype(np.float32).astype(float)
     expected, _ = loop(X, y, score, 150, 1, grow_sklearn)
-    values = value(X, y, max_trees=150, column_share=1, oob_score=score.__name__).values
+    values = value(X, y, max_draws=150, column_share=1, oob_score=score.__name__).values
     np.testing.assert_allclose(values, expected, atol=2e-6)
 
 
@@ -86,7 +86,7 @@ def test_trees_of_several_columns_are_those_of_the_definition(n_classes):
     X[:, 3] = X[:, 3] > 2
     y = (X[:, 0] + random.integers(0, 3, 30)).astype(int) % n_classes
     expected, _ = loop(X, y, correct, 120, 3, partial(tree_by_hand, classifies=True))
-    values = value(X, y, max_trees=120, column_share=3).values
+    values = value(X, y, max_draws=120, column_share=3).values
     np.testing.assert_allclose(values, expected, atol=1e-12)
 
 
@@ -102,7 +102,7 @@ def test_regression_scores_the_squared_error_beside_the_variance():
         return 1 - (predicted - y_all) ** 2 / np.var(y_all)
 
     expected, _ = loop(X, y, score, 150, 1, fit_predict)
-    estimate = value(X, y, max_trees=150, column_share=1)
+    estimate = value(X, y, max_draws=150, column_share=1)
     np.testing.assert_allclose(estimate.values, expected, atol=1e-5)
     assert estimate.values[:, 0].mean() > 0.9 > estimate.values[:, 2:].mean()
 
@@ -110,9 +110,9 @@ def test_regression_scores_the_squared_error_beside_the_variance():
 @pytest.mark.parametrize("score", ["correct", "distance"])
 def test_the_same_bits_for_any_number_of_workers(score):
     X, y = make_data(1, n=120)
-    one = value(X, y, max_trees=230, oob_score=score)
-    two = value(X, y, max_trees=230, oob_score=score, n_jobs=2)
-    other = value(X, y, max_trees=230, oob_score=score, seed=1)
+    one = value(X, y, max_draws=230, oob_score=score)
+    two = value(X, y, max_draws=230, oob_score=score, n_jobs=2)
+    other = value(X, y, max_draws=230, oob_score=score, seed=1)
     assert same_bits(one, two) and not same_bits(one, other)
 
 
@@ -139,7 +139,7 @@ def test_trees_that_all_agree_still_leave_an_error():
     X = np.column_stack(
         [np.repeat([0.0, 10.0], 20) + np.arange(40) / 100, np.repeat([1.0, 5.0], 20)]
     )
-    estimate = value(X, np.repeat(["a", "b"], 20), max_trees=400)
+    estimate = value(X, np.repeat(["a", "b"], 20), max_draws=400)
     np.testing.assert_array_equal(estimate.values, 1.0)
     assert 0 < estimate.stderr.min() <= estimate.stderr.max() < 0.05
     assert estimate.row_stderr.min() > 0
@@ -157,7 +157,7 @@ def test_categories_and_missing_entries():
     colour[0] = "red"
     frame = pd.DataFrame({"colour": colour, "number": number, "empty": np.full(80, np.nan)})
     for score in ("correct", "distance"):
-        estimate = value(frame, y, max_trees=300, oob_score=score)
+        estimate = value(frame, y, max_draws=300, oob_score=score)
         assert estimate.values.shape == (80, 3)
         assert np.isfinite(estimate.values).all() and np.isfinite(estimate.stderr).all()
         assert estimate.values[:, 0].argmin() == 0
@@ -166,18 +166,18 @@ def test_categories_and_missing_entries():
 def test_a_class_that_a_bag_lacks():
     X, y = make_data(0)
     y[0] = 2  # in two bags out of three, and then never out of bag
-    values = value(X, y, max_trees=200, oob_score="distance").values
+    values = value(X, y, max_draws=200, oob_score="distance").values
     assert np.isfinite(values).all()
-    assert np.all(value(X, y, max_trees=200).values[0] == 0)  # no tree predicts it unseen
+    assert np.all(value(X, y, max_draws=200).values[0] == 0)  # no tree predicts it unseen
 
 
 def test_rows_that_are_all_equally_far_are_all_close():
     """A column equal to the class, and a constant one: all rows are at their class mean."""
     y = np.repeat([0, 1], [20, 21])
-    known = value(2.0 * y[:, None] + 1, y, max_trees=200, oob_score="distance").values
+    known = value(2.0 * y[:, None] + 1, y, max_draws=200, oob_score="distance").values
     np.testing.assert_allclose(known, 2.0)
     constant = np.column_stack([np.full(41, 3.0), np.random.default_rng(0).normal(size=41)])
-    settings = {"max_trees": 400, "column_share": 1}
+    settings = {"max_draws": 400, "column_share": 1}
     plain = value(constant, y, **settings).values[:, 0]
     np.testing.assert_allclose(
         value(constant, y, oob_score="distance", **settings).values[:, 0], plain + 1
@@ -187,18 +187,18 @@ def test_rows_that_are_all_equally_far_are_all_close():
 def test_too_few_trees_are_refused_and_the_advice_holds():
     X, y = make_data(0)
     with pytest.raises(
-        InputError, match=r"max_trees=10 leaves some of the 160 cells with fewer"
+        InputError, match=r"max_draws=10 leaves some of the 160 cells with fewer"
     ) as error:
-        value(X, y, max_trees=10)
+        value(X, y, max_draws=10)
     advised = int(str(error.value).split("about ")[1].split(" trees")[0])
-    assert value(X, y, max_trees=advised).info["min_trees_per_cell"] >= 2
+    assert value(X, y, max_draws=advised).info["min_trees_per_cell"] >= 2
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_trees": 0}, "max_trees=0 must be a whole number of at least 1"),
-        ({"max_trees": 2.5}, "max_trees=2.5 must be a whole number"),
+        ({"max_draws": 0}, "max_draws=0 must be a whole number of at least 1"),
+        ({"max_draws": 2.5}, "max_draws=2.5 must be a whole number"),
         ({"column_share": 0}, "column_share=0 must be a number and be positive"),
         ({"column_share": 1.5}, "column_share=1.5 must be a share of the columns"),
         ({"column_share": 5}, "column_share=5 must be a share .* up to 4"),
