@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from shapley2d._base.precision import convergence_ratio
 from shapley2d._estimation.estimate import Estimate
-from shapley2d._estimation.parcels import single_threaded
 from shapley2d._estimation.run import run_draws
 from shapley2d._estimation.total import Lines
 from shapley2d._methods.method import Method, Option
@@ -209,7 +209,7 @@ def tree_means(
     values, variance, counts = (np.zeros((n_rows, n_columns)) for _ in range(3))
     row_variance, column_errors = np.zeros(n_rows), np.zeros((n_trees, n_columns))
     step = max(1, _CHUNK // n_trees)
-    with single_threaded():  # sums do not depend on how many threads there are
+    with threadpool_limits(limits=1):  # sums do not depend on how many threads there are
         for start in range(0, n_rows, step):
             rows = slice(start, start + step)
             part = scores[:, rows].astype(np.float64)

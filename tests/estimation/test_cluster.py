@@ -60,12 +60,6 @@ def test_by_address_or_executor(client, plain, given):
     assert same_bits(value(cluster=given(client)), plain)
 
 
-def test_by_joblib(client, plain):
-    with joblib.parallel_config(backend="dask"):
-        v = value()
-    assert same_bits(v, plain)
-
-
 def test_a_worker_does_not_wait_for_workers(client):
     """Valuations as tasks of the cluster: each runs where it is, or all workers would wait for one another."""
     with joblib.parallel_config(backend="dask"):

@@ -72,7 +72,7 @@ class Files:
     def load(self, take, n_bytes):
         if self._first is not None:
             count, arrays, facts = self._first
-            take(Saved(count, arrays, json.loads(facts), {}))
+            take(Saved(count, arrays, json.loads(facts)))
 
     def due(self):
         return True

@@ -14,11 +14,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 from sklearn.naive_bayes import GaussianNB
-from threadpoolctl import threadpool_info
 
 from shapley2d import MonteCarlo, value_cells, value_game
 from shapley2d._base.progress import Pace
-from shapley2d._estimation.parcels import single_threaded
 from shapley2d._estimation.run import run_draws
 from shapley2d._estimation.total import Lines
 from shapley2d.exceptions import InputError, UtilityError
@@ -139,18 +137,6 @@ def test_models_and_folds_with_workers():
     method = MonteCarlo(GaussianNB(), max_draws=8, tolerance=0)
     one, two = (value_cells(X, y, method=method, cv=2, n_jobs=n_jobs) for n_jobs in (1, 2))
     assert same_bits(one, two)
-
-
-def test_threads_are_limited_until_the_last_one_is_done():
-    def limits():
-        return {pool["num_threads"] for pool in threadpool_info()}
-
-    before = limits()
-    with single_threaded():
-        with single_threaded():
-            assert limits() == {1}
-        assert limits() == {1}
-    assert limits() == before
 
 
 def test_time_left_is_of_this_run(monkeypatch):

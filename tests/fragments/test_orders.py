@@ -1,5 +1,6 @@
 """Random orders: close to all sets, exact in sum, with intervals that hold."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -11,6 +12,7 @@ from shapley2d._base.precision import interval_factor
 from shapley2d._fragments.estimate import ScoredOrders, estimate_game
 from shapley2d._fragments.method import Judging
 from shapley2d._methods.run import Run
+from shapley2d._theory.axes import nested, step_weights
 from shapley2d.exceptions import PrecisionWarning
 
 from oracles import brute_force
@@ -84,6 +86,34 @@ def test_orders_come_near_all_sets(semivalue, m):
     if semivalue == "shapley":
         everybody = game.utility(np.ones(4, dtype=bool), np.ones(m, dtype=bool))[0]
         assert found.values.sum() == pytest.approx(everybody, abs=1e-12)
+
+
+def all_orders(game, semivalue):
+    """Values of every pair of orders, as they are drawn and without what places are usually worth."""
+    run, shape = Run.create(0, semivalue, progress=False, n_jobs=1), (game.n_rows, game.n_columns)
+    draws = ScoredOrders(game, run, 1)
+    steps = [step_weights(n, one) for n, one in zip(shape, run.semivalues, strict=True)]
+    plain, placed = [], []
+    for rows, columns in itertools.product(*(itertools.permutations(range(n)) for n in shape)):
+        order = np.array(rows), np.array(columns)
+        H = game.utilities(nested(order[0]), nested(order[1]))
+        by_place = np.diff(np.diff(H, axis=0), axis=1) * np.outer(*steps)[..., None]
+        by_place = np.concatenate([by_place, np.zeros_like(by_place[:, :1])], axis=1)
+        for found, values in ((plain, by_place), (placed, draws.placed(by_place, order))):
+            cells = np.empty((*shape, by_place.shape[-1]))
+            cells[np.ix_(*order)] = values[:, :-1]
+            found.append(cells)
+    return np.array(plain), np.array(placed)
+
+
+@pytest.mark.parametrize(("n", "m"), [(2, 1), (4, 1), (3, 3), (4, 2)])
+@pytest.mark.parametrize("semivalue", ["shapley", "banzhaf"])
+def test_what_places_are_usually_worth_leaves_draws_unbiased_and_nearer(n, m, semivalue):
+    game = CheapGame(n, lines=3, m=m, seed=n)
+    plain, placed = all_orders(game, semivalue)
+    np.testing.assert_allclose(placed.mean(axis=0), plain.mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(placed.sum(axis=(1, 2)), plain.sum(axis=(1, 2)), atol=1e-12)
+    assert placed[..., 0].var(axis=0).mean() < 0.7 * plain[..., 0].var(axis=0).mean()
 
 
 def test_values_by_orders_of_real_fragments():

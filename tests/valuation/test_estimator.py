@@ -87,7 +87,7 @@ def test_options_of_the_method_are_nested_parameters():
     with pytest.raises(ValueError, match="MonteCarlo has no option 'n_neighbors'"):
         valuer.set_params(method__n_neighbors=3)
     with pytest.raises(ValueError, match="did you mean 'max_draws'"):
-        valuer.set_params(method__max_permutation=3)
+        valuer.set_params(method__max_draw=3)
     with pytest.raises(InputError, match="max_draws=0 must be a whole number"):
         valuer.set_params(method__max_draws=0)
     assert valuer.method is other

@@ -25,8 +25,9 @@ from shapley2d._base.json_record import check_form
 from shapley2d._base.limits import FREE_BYTES
 from shapley2d._base.sealed_file import read_arrays, write_arrays
 from shapley2d._base.warnings import warn
+from shapley2d._base.words import shown
 from shapley2d._estimation.fingerprint import differences, hash_parts
-from shapley2d.exceptions import CheckpointWarning, InputError, Setting
+from shapley2d.exceptions import CheckpointWarning, InputError
 
 if TYPE_CHECKING:
     import os
@@ -45,13 +46,12 @@ _MAX_ENTRY = 10_000  # characters of one entry of the identity; of a longer one,
 class Saved:
     """The state in a checkpoint.
 
-    ``facts`` may be anything that JSON can hold: they come from a file, so the method checks them.
+    ``facts`` may be anything that JSON can hold: they come from a file, so the run checks them.
     """
 
     count: int
     arrays: dict[str, NDArray[Any]]
     facts: dict[str, Any]
-    identity: dict[str, Any]
 
     def check_arrays(self, shapes: Mapping[str, tuple[int, ...]]) -> None:
         """Raise a ValueError unless these are the arrays: finite, of float64, and no others."""
@@ -73,94 +73,63 @@ class Checkpoint:
     ``path``: the file; it need not exist.
     ``identity``: everything that determines the work, as JSON can hold it. A file with another one
         is refused.
-    ``shape``: of the values, which bounds the size of the file unless ``max_bytes`` does.
-    ``max_bytes``: the most that the arrays can take. A larger file is not read.
-    ``unit``: what is counted, for messages.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "run.npz"
     >>> Checkpoint(path, {"random_state": 0}).save(2, {"mean": np.array([0.5])}, {"step": "last"})
-    >>> saved = Checkpoint(path, {"random_state": 0}).load()
-    >>> saved.count, saved.arrays, saved.facts
-    (2, {'mean': array([0.5])}, {'step': 'last'})
-    >>> Checkpoint(path, {"random_state": 1}).load()  # doctest: +ELLIPSIS
+    >>> Checkpoint(path, {"random_state": 0}).load(print, 8)
+    Saved(count=2, arrays={'mean': array([0.5])}, facts={'step': 'last'})
+    >>> Checkpoint(path, {"random_state": 1}).load(print, 8)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     shapley2d.exceptions.InputError: checkpoint ... is of another run: random_state is...
     """
 
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        identity: Mapping[str, Any],
-        *,
-        shape: tuple[int, int] | None = None,
-        max_bytes: int | None = None,
-        unit: str = "permutations",
-    ) -> None:
+    def __init__(self, path: str | os.PathLike[str], identity: Mapping[str, Any]) -> None:
         self.path = check_place(path)
-        self.shape = shape
         self._identity = {name: _kept(value) for name, value in identity.items()}
-        if max_bytes is None:
-            n, m = shape or (0, 0)
-            max_bytes = 16 * (n * m + n + m)  # a mean and a variance
-        self._max_bytes = max_bytes + FREE_BYTES  # the record and names
-        self._unit = unit
-        self._next = time.monotonic() + EVERY_S
-        self.write_s = 0.0
-        self._warned = False
+        self._next, self.write_s, self._warned = time.monotonic() + EVERY_S, 0.0, False
 
     def due(self) -> bool:
         """Whether it is time to save again."""
         return time.monotonic() >= self._next
 
-    def save(
-        self, count: int, arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any] | None = None
-    ) -> None:
+    def save(self, count: int, arrays: Mapping[str, NDArray[Any]], facts: dict[str, Any]) -> None:
         """Write the state; where that fails, warn once and go on.
 
         There may be up to 1,023 arrays of at most two dimensions; float32 and uint8 stay what they
         are, all else becomes float64. ``facts`` are what else a run needs, as JSON can hold it.
         """
         begin = time.monotonic()
-        record = {"count": count, "facts": dict(facts or {}), "identity": self._identity}
         try:
+            record = {"count": count, "facts": facts, "identity": self._identity}
             write_arrays(self.path, record, arrays)
         except (OSError, InputError) as error:
-            self._warn_once(error)
+            why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            if not self._warned:
+                warn(
+                    CheckpointWarning(
+                        f"the checkpoint {self.path} cannot be written ({why}): the run goes on "
+                        "without it, and tries again now and then"
+                    )
+                )
+            self._warned = True
         end = time.monotonic()
         self.write_s = end - begin
         self._next = end + max(EVERY_S, self.write_s / _SHARE)
 
-    def _warn_once(self, error: Exception) -> None:
-        if self._warned:
-            return
-        self._warned = True
-        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        warn(
-            CheckpointWarning(
-                f"the checkpoint {self.path} cannot be written ({why}): the run goes on without "
-                "it, and tries again now and then"
-            )
-        )
+    def load(self, take: Callable[[Saved], object], n_bytes: int) -> None:
+        """Hand over the state of the same run, where there is a file.
 
-    def load(
-        self, take: Callable[[Saved], None] | None = None, n_bytes: int | None = None
-    ) -> Saved | None:
-        """The state of the same run, or None where there is no file yet.
-
-        ``take``: takes over a state, or raises a ValueError if it is not sound.
+        ``take``: takes it over, or raises a ValueError if it is not sound.
         ``n_bytes``: the most that the arrays can take. A larger file is not read.
         """
         remove_stale(self.path)
-        if n_bytes is not None:
-            self._max_bytes = n_bytes + FREE_BYTES
         if not self.path.exists():
-            return None
+            return
         try:
-            saved = self._read()
-            self._check_run(saved)
-            if take is not None:
-                take(saved)
+            record, arrays = read_arrays(self.path, n_bytes + FREE_BYTES)
+            self._check(record)
+            take(Saved(record["count"], arrays, record["facts"]))
         except InputError:
             raise
         except ValueError as error:
@@ -168,18 +137,12 @@ class Checkpoint:
                 f"checkpoint {self.path} is damaged or not a checkpoint ({error}): delete it to "
                 "start again, or name another file"
             ) from None
-        return saved
 
-    def _read(self) -> Saved:
-        record, arrays = read_arrays(self.path, self._max_bytes)
+    def _check(self, record: dict[str, Any]) -> None:
         check_form(record, {"count": int, "facts": dict, "identity": dict})
         if len(record) > 3 or record["count"] < 1:
             raise ValueError("its record has entries that it should not have")
-        return Saved(arrays=arrays, **record)
-
-    def _check_run(self, saved: Saved) -> None:
-        unlike = differences(saved.identity, self._identity)
-        if unlike:
+        if unlike := differences(record["identity"], self._identity):
             raise InputError(
                 f"checkpoint {self.path} is of another run: {', '.join(unlike)}; use the same "
                 "data and options, or another file"
@@ -191,14 +154,13 @@ def check_place(path: str | os.PathLike[str]) -> Path:
     try:
         named = Path(path)
     except TypeError as error:
-        raise InputError(Setting("checkpoint", path), " must be the path of a file") from error
-    told = Setting("checkpoint", str(named))
+        raise InputError(f"checkpoint={shown(path)} must be the path of a file") from error
     target = real_path(named)
     reason = why_unwritable(named)
     if not reason and is_stream(target):
         reason = "it is a pipe or a device, which keeps nothing: name a file"
     if reason:
-        raise InputError("cannot write ", told, f": {reason}")
+        raise InputError(f"cannot write checkpoint={shown(str(named))}: {reason}")
     return target
 
 

@@ -62,8 +62,6 @@ class Draw(NamedTuple):
         (lines, n, m + 1): their squares add up to the variance of the draw itself.
     dof
         Degrees of freedom behind that variance.
-    order
-        Of rows and of columns; the values then stand at the places in these orders.
     notes
         Arrays to keep as they are, one after the other.
     """
@@ -73,7 +71,6 @@ class Draw(NamedTuple):
     stratum: int = 0
     errors: Floats | None = None
     dof: float = math.inf
-    order: tuple[Ints, Ints] | None = None
     notes: Mapping[str, NDArray[Any]] = {}
 
 
@@ -102,18 +99,12 @@ class Draws(ABC):
         Whether threads can share the work, as the lock of Python is not held.
     at_once
         Draws that may be computed at the same time; None for as many as there are workers.
-    ordered
-        Whether draws come in random orders, of which the sum takes out what places are
-        usually worth. A player who never adds anything then no longer gets exactly 0.
     by_column
         Whether the values of a draw lie column by column in memory.
     lines
         Error lines of validation rows.
     judged
         Whether errors of ``"cells"`` or of ``"rows"`` say when there are enough draws.
-    ends
-        (2, n, m + 1) or (2, n, m + 1, 1 + lines): what the first and the last place of an
-        order are worth to every player, where that is known, weighted as a step is.
     unit
         What a draw is, in words.
     limit
@@ -138,11 +129,9 @@ class Draws(ABC):
     exact: bool = False
     compiled: bool = False
     at_once: int | None = None
-    ordered: bool = False
     by_column: bool = False
     lines: int = 0
     judged: str = "cells"
-    ends: Floats | None = None
     unit: str = "draw"
     limit: str = ""
     level: int = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,11 +37,6 @@ class Estimate:
         Degrees of freedom of the standard errors; infinite where values are exact.
     held : object
         What answers questions about other entries; None where a method has no answer.
-
-    Examples
-    --------
-    >>> Estimate.exact(np.ones((2, 3))).noting(n_utilities=64).info
-    {'n_utilities': 64}
     """
 
     values: NDArray[np.float64]
@@ -68,13 +63,3 @@ class Estimate:
             setattr(self, name, without_rounding(getattr(self, name), sums))
         if self.total_stderr < ROUNDING * np.abs(self.values).sum():
             self.total_stderr = 0.0
-
-    @classmethod
-    def exact(cls, values: NDArray[np.float64], **info: Any) -> Estimate:
-        """An estimate without error."""
-        n, m = values.shape
-        return cls(values, np.zeros((n, m)), np.zeros(n), np.zeros(m), dict(info))
-
-    def noting(self, **facts: Any) -> Estimate:
-        """A copy of the estimate with more facts."""
-        return replace(self, info={**facts, **self.info})

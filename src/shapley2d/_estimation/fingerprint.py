@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -58,9 +58,8 @@ def describe(value: Any, option: str = "model") -> Any:
         return _full_name(value, option)
     if callable(value) and _ADDRESS.search(repr(value)):
         raise InputError(
-            Setting(option),
-            " is an object that does not say what it holds, so no checkpoint can know it again: "
-            "give its class a __repr__, or use a function",
+            f"{option} is an object that does not say what it holds, so no checkpoint can know it "
+            "again: give its class a __repr__, or use a function"
         )
     return _ADDRESS.sub("", repr(value))
 
@@ -69,9 +68,8 @@ def _full_name(thing: Any, option: str) -> str:
     """Module and name of a function or a class."""
     if "<" in thing.__qualname__:  # <lambda>, <locals>
         raise InputError(
-            Setting(option),
-            f" is or uses {thing.__qualname__}, which no checkpoint can know again: define it by "
-            "name at the top level of a module",
+            f"{option} is or uses {thing.__qualname__}, which no checkpoint can know again: define it "
+            "by name at the top level of a module"
         )
     return f"{thing.__module__}.{thing.__qualname__}"
 

@@ -7,22 +7,24 @@ dies, its missing draws are computed again. Workers change no bit of the results
 from __future__ import annotations
 
 import os
+import pickle
 import sys
 import threading
 import time
-from collections import deque
+import uuid
+from collections import OrderedDict, deque
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from joblib import effective_n_jobs
+import cloudpickle
 from joblib.externals.loky import get_reusable_executor
-from joblib.parallel import get_active_backend
+from threadpoolctl import threadpool_limits
 
 from shapley2d._base.in_threads import count_threads, result_in_time
-from shapley2d._estimation.parcels import draw_parcel, pack
-from shapley2d.exceptions import UtilityError
+from shapley2d._base.words import shown
+from shapley2d.exceptions import InputError, UtilityError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
 MAX_LOSSES = 3
 """Times in a row that workers may die without a single result before the run gives up."""
 
+ALONE_S = 2.0
+"""Seconds of Python draws before processes are started, which takes about as long."""
+
 
 def in_order(
     draws: Draws,
@@ -48,22 +53,20 @@ def in_order(
 ) -> Generator[Draw, None, None]:
     """Draws from number ``first`` on, in their order, computed a few ahead.
 
-    ``n_jobs``: threads for compiled draws, all cores by default. Otherwise processes; None asks
-        joblib's active ``parallel_config``, and is 1 without one.
+    ``n_jobs``: threads for compiled draws, else processes; None for all cores, and for processes
+        only where the work is long and can be sent to them.
     ``cluster``: the address of a Dask scheduler, a Dask client, or a pool with ``submit``.
     ``limit``: a compiled draw that is not there somewhat later is dropped.
     """
+    done, losses, threads = first, 0, cluster is None and draws.compiled
+    latest = limit.at_latest() if limit is not None and threads else None
     if cluster is None and not draws.compiled:
-        cluster, n_jobs = _active_cluster(n_jobs)
-    done, losses = first, 0
-    if cluster is None and not draws.compiled and _n_processes(n_jobs) == 1:
-        while done < draws.count:  # here, so that Ctrl-C need not wait
-            yield draws(done)
+        alone_s = ALONE_S if n_jobs is None else 0.0
+        alone_s = float("inf") if count_threads(n_jobs) == 1 else alone_s
+        begin, here = time.monotonic(), n_jobs is None and not _can_be_sent(draws)
+        while done < draws.count and (here or time.monotonic() - begin < alone_s):
+            yield draws(done)  # here, so that Ctrl-C need not wait
             done += 1
-        return
-    latest = (
-        None if limit is None or not draws.compiled or cluster is not None else limit.at_latest()
-    )
     while done < draws.count:
         try:
             with _workers(draws, n_jobs, cluster) as (submit, n_workers):
@@ -107,14 +110,17 @@ def _ahead(
 
 
 def _workers(draws: Draws, n_jobs: int | None, cluster: Any) -> Workers:
-    if cluster is not None:
-        from shapley2d._estimation.cluster import cluster_workers
+    if cluster is None:
+        count = count_threads(n_jobs)
+        if draws.compiled:
+            return _threads(draws, min(count, draws.at_once or count))
+        return _processes(draws, count)
+    # a pool takes work but, unlike a Dask client, cannot send data ahead
+    if callable(getattr(cluster, "submit", None)) and not hasattr(cluster, "scatter"):
+        return _pool(draws, cluster)
+    from shapley2d._estimation.cluster import cluster_workers
 
-        return cluster_workers(draws, cluster)
-    if draws.compiled:
-        threads = count_threads(n_jobs)
-        return _threads(draws, min(threads, draws.at_once or threads))
-    return _processes(draws, _n_processes(n_jobs))
+    return cluster_workers(pack(draws), draw_parcel, cluster)
 
 
 @contextmanager
@@ -146,6 +152,27 @@ def _processes(draws: Draws, count: int) -> Iterator[Any]:
             pool.shutdown(wait=True, kill_workers=True)
 
 
+@contextmanager
+def _pool(draws: Draws, pool: Any) -> Iterator[Any]:
+    """Any pool; not every ``submit`` takes a function and its arguments (Ray's ActorPool)."""
+    parcel = pack(draws)
+    n_workers = int(getattr(pool, "_max_workers", None) or 16)  # where a pool does not tell
+
+    def submit(number: int) -> Any:
+        try:
+            future = pool.submit(draw_parcel, number, *parcel)
+        except TypeError:
+            future = None
+        if not callable(getattr(future, "result", None)):
+            raise InputError(
+                f"cluster={shown(pool)} has a submit, but not one that takes a function with its "
+                "arguments and returns something with a result()"
+            )
+        return future
+
+    yield submit, lambda: n_workers
+
+
 def _begin(parent: int) -> None:
     """Start a worker process."""
     threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
@@ -158,19 +185,35 @@ def _leave_with(parent: int) -> None:
     os._exit(1)
 
 
-def _n_processes(n_jobs: int | None) -> int:
-    return int(effective_n_jobs(n_jobs))
+def _can_be_sent(draws: Draws) -> bool:
+    """Whether processes can have the draws, which may hold a file or a connection of the user's."""
+    try:
+        cloudpickle.dumps(draws)
+    except Exception:  # noqa: BLE001  (whatever an object of the user's raises)
+        return False
+    return True
 
 
-def _active_cluster(n_jobs: int | None) -> tuple[Any, int | None]:
-    """The Dask client that joblib's ``parallel_config`` names, if it does."""
-    backend = get_active_backend()[0]
-    if n_jobs == 1 or not hasattr(backend, "client"):
-        return None, n_jobs
-    from shapley2d._estimation.cluster import on_a_worker
+def pack(draws: Draws) -> tuple[bytes, int, bytes]:
+    """Draws for :func:`draw_parcel`: a name by which a worker keeps them, and whose they are."""
+    return uuid.uuid4().bytes, os.getpid(), cloudpickle.dumps(draws, protocol=5)
 
-    # a task of a worker must not wait for other workers
-    return (None, 1) if on_a_worker() else (backend.client, n_jobs)
+
+_kept: OrderedDict[bytes, Draws] = OrderedDict()
+_lock = threading.Lock()
+
+
+def draw_parcel(number: int, token: bytes, sender: int, body: bytes) -> Draw:
+    """A draw of a parcel, which a worker unpacks only once."""
+    with _lock:
+        if token not in _kept:
+            if sender != os.getpid():  # one thread for BLAS and OpenMP: equal sums everywhere
+                threadpool_limits(limits=1)
+            while len(_kept) >= 2:  # those of two runs, for calls that take turns
+                _kept.popitem(last=False)
+            _kept[token] = pickle.loads(body)  # noqa: S301  (packed by our own main process)
+        draws = _kept[token]
+    return draws(number)
 
 
 def lost_worker_errors() -> tuple[type[Exception], ...]:

@@ -69,25 +69,53 @@ class ScoredSets(AllSets):
 class ScoredOrders(Orders):
     """Random orders, with the scores of the sets along them.
 
-    What the first and the last contributor of an order add is known of everybody.
+    First places are worth most, so plain means are off by who came first how often. What everybody
+    adds alone, and to all others, is known, and so about what on the places between. A draw takes
+    that away, and gives its mean over all places back (a control variate).
     """
 
-    ordered = True  # no contributor is without cells, so none has to stay at exactly 0
     judged = "rows"
 
     def __init__(self, game: FragmentGame, run: Run, most: int) -> None:
         asked = ([game], [slice(None)], game.n_rows, run.semivalues)
         super().__init__(*asked, seed=run.seed, most=most)
-        n, m = self.shape
-        self.first, self.notes_kept = FIRST_ORDERS, {"sets": n, "scores": 3}
-        if m == 1 and n > 2:
-            one, steps = np.eye(n, dtype=bool), step_weights(n, run.semivalues[0])
-            alone, lost = _scores(game, one), _scores(game, one | True) - _scores(game, ~one)
-            ends = np.stack([steps[0] * alone, steps[-1] * lost])
-            self.ends = np.stack([ends, np.zeros_like(ends)], axis=2)
+        self.first, self.notes_kept = FIRST_ORDERS, {"sets": game.n_rows, "scores": 3}
+        (n, m), semivalues = self.shape, run.semivalues
+        whole, every, one = (
+            _scores(game, np.ones((1, n), dtype=bool))[0],
+            np.eye(m) > 0,
+            np.eye(n) > 0,
+        )
+        mine = _scores(game, one), whole - _scores(game, ~one)
+        found = game.utilities(np.ones((1, n), dtype=bool), np.concatenate([every, ~every]))[0]
+        of_columns = found[:m, :1], whole[:1] - found[m:, :1]
+        # of a column as a share of all columns, which are hardly worth less than one of them
+        shares = np.clip(_by_place(*of_columns, whole[0])[..., 0] / (whole[0] or 1.0), 0.0, 1.0)
+        self._rows = _by_place(*mine, whole[0]) * step_weights(n, semivalues[0])[:, None]
+        self._columns = shares * step_weights(m, semivalues[1])
+
+    def placed(self, values: Floats, order: tuple[Ints, Ints]) -> Floats:
+        (n, m), (rows, columns) = self.shape, order
+        mine, shares, found = self._rows[rows], self._columns[columns], values.copy()
+        usual = mine[range(n), range(n), None] * shares[range(m), range(m), None]
+        found[:, :-1] += mine.mean(axis=1)[:, None] * shares.mean(axis=1)[:, None] - usual
+        return np.asarray(found + (values.sum(axis=0) - found.sum(axis=0)) / n)
 
     def notes(self, k: int, order: Ints, worth: Floats) -> dict[str, Any]:
         return scored_sets(self.games[k], nested(order), worth)
+
+
+def _by_place(first: Floats, last: Floats, whole: float) -> Floats:
+    """What every player adds on every place, about: (players, places, 1 + lines).
+
+    Of all it falls from the first place to the last by one power of the places that are left, such
+    that the sum over places, about (n - 1) / (power + 1) + 1/2 times the fall, makes up the whole.
+    """
+    n, fall = len(first), (first - last)[:, 0].mean()
+    wanted = (whole - last[:, 0].sum()) / fall - 0.5 if fall else 0.0
+    power = max((n - 1) / wanted - 1, 0.0) if wanted > 0 else 0.0
+    left = (1 - np.arange(n) / max(n - 1, 1)) ** power
+    return np.asarray(last[:, None] + (first - last)[:, None] * left[:, None])
 
 
 def estimate_game(

@@ -105,4 +105,4 @@ def checkpoint_of(
         **draws.identity(),
         "method": method.name,
     }
-    return Checkpoint(run.checkpoint, identity, unit=f"{draws.unit}s")
+    return Checkpoint(run.checkpoint, identity)

@@ -152,11 +152,14 @@ class Orders(GameDraws):
         by_row = np.concatenate([cells, H[:, :1]], axis=1)
         values = np.diff(by_row, axis=0) * steps[0].reshape(-1, 1, *trailing)
         notes = self.notes(k, order[0], H[:, -1])
-        if self.ordered:
-            return Draw(values, stratum=k, order=order, notes=notes)
+        values = self.placed(values, order)
         placed = np.empty_like(values)
         placed[np.ix_(order[0], np.append(order[1], len(order[1])))] = values
         return Draw(placed, stratum=k, notes=notes)
+
+    def placed(self, values: Floats, order: tuple[Ints, Ints]) -> Floats:  # noqa: ARG002
+        """The values of an order, by places, that count."""
+        return values
 
     def notes(self, k: int, order: Ints, worth: Floats) -> dict[str, Any]:  # noqa: ARG002
         """What to keep of the row coalitions along an order, under all columns."""

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import effective_n_jobs
+from threadpoolctl import threadpool_limits
 
 from shapley2d._base.progress import now
 from shapley2d._base.words import format_seconds
 from shapley2d._estimation.draws import LEAST_DRAWS
-from shapley2d._estimation.parcels import single_threaded
 from shapley2d.exceptions import OutOfTimeError, Setting
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def check_time(draws: GameDraws, run: Run) -> None:
 def _training_seconds(game: Game) -> float:
     """Seconds of one core that a training on half of the rows and half of the columns takes."""
     half = (np.arange(size)[None] % 2 == 0 for size in (game.n_rows, game.n_columns))
-    with single_threaded():
+    with threadpool_limits(limits=1):
         start = now()
         game.utilities(*half)
         return now() - start
