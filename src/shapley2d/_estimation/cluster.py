@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,24 @@ def cluster_workers(
             client.cancel(sent)
 
 
+def _await_greeting(address: str) -> None:
+    """Raise unless a scheduler answers; a client without an answer blocks for a minute.
+
+    A scheduler greets whoever connects; under TLS the client speaks first.
+    """
+    from distributed.comm.addressing import get_address_host_port, parse_address
+
+    if parse_address(address)[0] != "tcp":
+        return
+    place = get_address_host_port(address)
+    with socket.create_connection(place, timeout=_ANSWER_S) as line:
+        try:
+            if not line.recv(1):
+                raise ConnectionResetError("it hung up")
+        except TimeoutError:
+            raise TimeoutError(f"it said nothing for {_ANSWER_S} seconds") from None
+
+
 @contextmanager
 def _connected(cluster: Any) -> Iterator[Any]:
     """A client of the cluster, closed afterwards if it was made here."""
@@ -52,6 +71,7 @@ def _connected(cluster: Any) -> Iterator[Any]:
     client: Any = cluster
     try:
         if not given:
+            _await_greeting(cluster)
             client = distributed.Client(cluster, timeout=_ANSWER_S, set_as_default=False)  # type: ignore[no-untyped-call]
     except Exception as error:
         # whatever another server's words provoke in Dask, failed assertions too

@@ -68,8 +68,8 @@ def _full_name(thing: Any, option: str) -> str:
     """Module and name of a function or a class."""
     if "<" in thing.__qualname__:  # <lambda>, <locals>
         raise InputError(
-            f"{option} is or uses {thing.__qualname__}, which no checkpoint can know again: define it "
-            "by name at the top level of a module"
+            f"{option} is or uses {thing.__qualname__}, which no checkpoint can know again: define "
+            "it by name at the top level of a module"
         )
     return f"{thing.__module__}.{thing.__qualname__}"
 

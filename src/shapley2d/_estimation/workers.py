@@ -16,6 +16,7 @@ from collections import OrderedDict, deque
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing import current_process
 from typing import TYPE_CHECKING, Any
 
 import cloudpickle
@@ -62,7 +63,9 @@ def in_order(
     latest = limit.at_latest() if limit is not None and threads else None
     if cluster is None and not draws.compiled:
         alone_s = ALONE_S if n_jobs is None else 0.0
-        alone_s = float("inf") if count_threads(n_jobs) == 1 else alone_s
+        # a worker of a cluster or of joblib may have no processes of its own
+        if count_threads(n_jobs) == 1 or current_process().daemon:
+            alone_s = float("inf")
         begin, here = time.monotonic(), n_jobs is None and not _can_be_sent(draws)
         while done < draws.count and (here or time.monotonic() - begin < alone_s):
             yield draws(done)  # here, so that Ctrl-C need not wait

@@ -153,8 +153,8 @@ def value_cells(
         The weights of subsets of different sizes; a pair sets rows and columns apart.
     random_state : int, numpy generator or None
     n_jobs : int or None
-        Workers; -1 for all cores. The values do not depend on it. ``"knn"`` and ``"forest"`` use
-        all cores by default, the others one.
+        Cores to use; all by default, a model in Python after two seconds of work. -1 is all at
+        once. The values do not depend on it.
     max_time : float or str, optional
         Seconds, or text such as ``"5m"`` or ``"1h30m"``, counted from the call: the best answer in
         that time. Sampling ends when time is up, and what would not fit is sampled, validation rows

@@ -51,7 +51,7 @@ Columns = list[str] | None
 AsJson = Annotated[bool, flag(OUTPUT, "Print one JSON object, for machines.", "--json")]
 NJobs = Annotated[
     int | None,
-    option(RUN, "N", "Cores to use, -1 for all. (default: all; 1 to train models)", "--jobs", "-j"),
+    option(RUN, "N", "Cores to use. (default: all)", "--jobs", "-j"),
 ]
 RandomState = Annotated[int, option(RUN, "N", "Seed of splits and samples.", "--seed", min=0)]
 MaxTime = Annotated[
