@@ -9,6 +9,7 @@ import narwhals.stable.v2 as nw
 
 from shapley2d._base.warnings import without_warnings
 from shapley2d._inspection.inspection import Inspection
+from shapley2d._inspection.tables.read import inspected_table
 from shapley2d._methods.run import Run
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest, table_digest
@@ -139,12 +140,12 @@ def inspect_cells(
     with without_warnings():  # entries of another type and keys are findings here
         like = None if trusted is None else trusted.table
         check_width(len(_names(X)))  # before each of them is read
-        table = as_table(X, "X", kinds, like, infinite=True)
+        table = inspected_table(X, "X", kinds, like)
         if like is not None:
             table = _with_names(table, like, named=bool(_names(X)))
         check_width(table.n_columns)
         # as repair reads it, which knows no reference
-        plain = table if like is None else as_table(X, "X", kinds, infinite=True)
+        plain = table if like is None else inspected_table(X, "X", kinds)
         y, label = (None, None) if y is None else read_label(y, named, table, kinds)
         target = None if y is None or trusted is not None else _target(y, table, task)
     from shapley2d._inspection.columns.find import find_in_columns

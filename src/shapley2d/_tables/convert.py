@@ -20,7 +20,6 @@ from shapley2d._tables.kinds import as_category, as_kind, check_kinds
 from shapley2d._tables.reading.files import Source
 from shapley2d._tables.table import MILLISECONDS_PER_DAY, Column, Kind, Table
 from shapley2d._tables.texts.column import as_texts, series_texts, text_column
-from shapley2d._tables.texts.marks import inspected_column
 from shapley2d._tables.texts.numbers import are_long, as_digits
 from shapley2d.exceptions import InputError, Place, Row
 
@@ -44,30 +43,17 @@ def as_table(
     name: str = "X",
     kinds: Mapping[str, str] | None = None,
     like: Table | None = None,
-    *,
-    infinite: bool = False,
 ) -> Table:
     """Check a table of any kind, or the file at a path, and give every column a kind.
 
     ``kinds`` sets the kinds of some columns by name; ``like`` is the training table, whose columns
-    decide how text is read. With ``infinite``, for inspections, infinite numbers and those beyond
-    :data:`MAX_MAGNITUDE` count as entries of another kind, as text does, and words and bounds among
-    numbers as missing. Else such numbers are refused. Messages call the table ``name``.
+    decide how text is read. Numbers beyond :data:`MAX_MAGNITUDE` are refused. Messages call the
+    table ``name``.
     """
     if isinstance(data, Table):
         return data
     source = opened(data)
-    data, lines = as_frame(source, name), None
-    if isinstance(source, Source):
-        lines = source.lines
-    frame = nw.from_native(data, eager_only=True, pass_through=True)
-    named = isinstance(frame, nw.DataFrame)
-    makers, row_names, native = _from_frame(frame, name) if named else _from_array(data, name)
-    twins = _twins(list(makers), like, named=named)
-    columns = _typed(makers, kinds, twins, inspected_column if infinite else text_column)
-    table = Table(columns, row_names, native, lines)
-    if infinite:
-        table = replace(table, columns=tuple(map(beyond_as_strays, table.columns)))
+    table = typed_table(source, name, kinds, like)
     for column in table.columns:
         beyond = np.flatnonzero(np.abs(column.entries) > MAX_MAGNITUDE)
         if beyond.size:
@@ -82,17 +68,24 @@ def as_table(
     return with_typed_native(table) if isinstance(source, Source) else table
 
 
-def beyond_as_strays(column: Column) -> Column:
-    rows = np.flatnonzero(np.abs(column.entries) > MAX_MAGNITUDE)
-    if not rows.size:
-        return column
-    texts = {i: repr(float(column.entries[i])) for i in rows.tolist()}
-    entries = column.entries.copy()
-    entries[rows] = np.nan
-    if np.isnan(entries).all():  # nothing that they could be strays of
-        return as_category(column.text(), column.name)
-    read = replace(column.from_text, strays=column.from_text.strays | texts)
-    return replace(column.with_entries(entries), from_text=read)
+def typed_table(
+    data: Any,
+    name: str,
+    kinds: Mapping[str, str] | None,
+    like: Table | None,
+    read: Callable[..., Column] = text_column,
+) -> Table:
+    """A table of any kind with a kind for every column; ``read`` makes one of text."""
+    source = opened(data)
+    data, lines = as_frame(source, name), None
+    if isinstance(source, Source):
+        lines = source.lines
+    frame = nw.from_native(data, eager_only=True, pass_through=True)
+    named = isinstance(frame, nw.DataFrame)
+    makers, row_names, native = _from_frame(frame, name) if named else _from_array(data, name)
+    twins = _twins(list(makers), like, named=named)
+    columns = _typed(makers, kinds, twins, read)
+    return Table(columns, row_names, native, lines)
 
 
 def _check_shape(n_rows: int, n_columns: int, name: str) -> None:

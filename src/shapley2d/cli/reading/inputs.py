@@ -18,12 +18,12 @@ from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import printable
 from shapley2d._tables.column_warnings import find_keys, in_words
 from shapley2d._tables.convert import as_table
-from shapley2d._tables.label_check import MAX_ROWS, disagreeing_rows, rare_classes
 from shapley2d._tables.reading.files import Source, read_table
 from shapley2d._tables.target import as_target
 from shapley2d._tables.texts.column import clean_texts
 from shapley2d.cli.console import progress
 from shapley2d.cli.errors import MissingFlagsError, computing
+from shapley2d.cli.label_check import MAX_ROWS, disagreeing_rows, rare_classes
 from shapley2d.cli.options import FileOptions, flag_of
 from shapley2d.cli.reading.columns import (
     choose_columns,
