@@ -247,7 +247,7 @@ def _with_names(table: Table, like: Table, *, named: bool) -> Table:
 def read_label(y: Any, named: str | None, table: Table, kinds: Any = None) -> tuple[Any, Table]:
     """Labels, and the column that they are; refused where they are not those of a table's rows."""
     name = named or label_name(y, table.column_names)
-    series = as_series(y)
+    series = as_series(y, "y", table.native)
     y = series.to_native() if isinstance(series, nw.Series) else y
     is_asked = isinstance(kinds, dict) and name in kinds
     label = as_table({name: y}, "y", {name: kinds[name]} if is_asked else None)

@@ -52,7 +52,7 @@ def _split_off(X: Any, given: Any, option: str, name: str = "X") -> tuple[Any, A
 
 def read_groups(given: Any, table: Table) -> Ints:
     """The group of every row as a number, in the sorted order of the labels."""
-    items = entries_of(given, "groups", table.n_rows)
+    items = entries_of(given, "groups", table.n_rows, table=table.native)
     refuse_missing([is_missing(item) for item in items], table, "groups")
     try:
         labels = list(dict.fromkeys(items))
@@ -89,6 +89,7 @@ def read_weights(given: Any, table: Table) -> Floats:
 
 
 def _numbers(given: Any, option: str, table: Table, kinds: tuple[str, ...], wanted: str) -> Floats:
+    given = as_series(given, option, table.native)
     entries_of(given, option, table.n_rows)
     column = as_table({option: given}, option).columns[0]
     if column.kind not in kinds:
@@ -104,9 +105,11 @@ def _numbers(given: Any, option: str, table: Table, kinds: tuple[str, ...], want
     return column.entries
 
 
-def entries_of(given: Any, option: str, count: int, noun: str = "row") -> list[Any]:
-    """The entries, one per row or column."""
-    series = as_series(given, option)
+def entries_of(
+    given: Any, option: str, count: int, noun: str = "row", *, table: Any = None
+) -> list[Any]:
+    """The entries, one per row or column; in the order of the rows of ``table``, a frame."""
+    series = as_series(given, option, table)
     if isinstance(series, nw.Series):
         items = series.to_list()
     elif hasattr(given, "to_pylist"):

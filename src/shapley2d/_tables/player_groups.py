@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.entries import as_text, is_missing
 from shapley2d._tables.per_row import entries_of, refuse_missing
-from shapley2d._tables.target_entries import as_series
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -50,17 +48,9 @@ class PlayerGroups:
 
 
 def read_row_groups(given: Any, table: Table) -> PlayerGroups:
-    """The group of every row; a series is aligned with the table where both have an index."""
-    option, series = "row_groups", as_series(given, "row_groups")
-    ours, theirs = _index(table.native), _index(series)
-    if ours is not None and theirs is not None and not ours.equals(theirs):
-        if not (ours.is_unique and theirs.is_unique):
-            raise InputError(
-                Setting(option), " has another index than the table, and rows that stand twice in "
-                "it: pass one label per row as an array",
-            )  # fmt: skip
-        given = series.to_native().reindex(ours)
-    labels = entries_of(given, option, table.n_rows)
+    """The group of every row."""
+    option = "row_groups"
+    labels = entries_of(given, option, table.n_rows, table=table.native)
     refuse_missing([_is_empty(label) for label in labels], table, option)
     return PlayerGroups.of(_texts(labels, option))
 
@@ -82,12 +72,6 @@ def read_column_groups(given: Any, names: Sequence[str]) -> PlayerGroups:
     if empty is not None:
         raise InputError(Setting(option), f" has no label for the column {names[empty]!r}")
     return PlayerGroups.of(_texts(labels, option))
-
-
-def _index(data: Any) -> Any:
-    """The pandas index of a frame or a series; None where there is none."""
-    found = nw.from_native(data, allow_series=True, pass_through=True)
-    return nw.maybe_get_index(found) if isinstance(found, (nw.DataFrame, nw.Series)) else None
 
 
 def _is_empty(label: Any) -> bool:

@@ -96,7 +96,7 @@ def as_target(y: Any, table: Table, task: str = "auto") -> Target:
     """Check the target of a training table."""
     name = "y"
     check_choice(task, "task", TASKS)
-    vector, key, as_is = as_vector(y, name)
+    vector, key, as_is = as_vector(y, name, table.native)
     _check_length(vector, table, name)
     if key is not None and key in table.column_names:
         raise InputError(f"the target {key!r} is also a column of the features: drop it from them")
@@ -149,7 +149,7 @@ def _without_strays(
 def match_target(y: Any, table: Table, train: Target) -> Target:
     """Check the target of a validation table against that of the training table."""
     name = "y_valid"
-    vector, _, as_is = as_vector(y, name)
+    vector, _, as_is = as_vector(y, name, table.native)
     _check_length(vector, table, name)
     vector, table, kept = _read(vector, table, name, as_is=as_is, **_like(train))
     if train.task == "regression":

@@ -10,6 +10,7 @@ import numpy as np
 
 from shapley2d._base.entries import as_text, is_missing, is_number, which_missing, with_texts
 from shapley2d._base.warnings import warn
+from shapley2d._tables.align import in_order
 from shapley2d._tables.frames import entries_of, objects
 from shapley2d._tables.intake import collected
 from shapley2d._tables.texts.column import as_texts, text_column
@@ -27,9 +28,12 @@ if TYPE_CHECKING:
 _SEVERAL = (list, tuple, dict, set, np.ndarray)  # not one label
 
 
-def as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None, bool]:
-    """The entries, the name of the series, and whether its labels need no further reading."""
-    series = as_series(y, name)
+def as_vector(y: Any, name: str, table: Any = None) -> tuple[NDArray[Any], str | None, bool]:
+    """The entries, the name of the series, and whether its labels need no further reading.
+
+    They are in the order of the rows of ``table``, a frame.
+    """
+    series = as_series(y, name, table)
     if isinstance(series, nw.Series):
         items = with_texts(listed(lambda: entries_of(series), series.dtype, name))
         key = None if series.name is None else as_text(series.name)
@@ -76,8 +80,11 @@ def listed(as_list: Callable[[], list[Any]], kind: Any, name: str) -> list[Any]:
         ) from error
 
 
-def as_series(y: Any, name: str = "y") -> Any:
-    """A series or a frame of one column as a narwhals series; anything else unchanged."""
+def as_series(y: Any, name: str = "y", table: Any = None) -> Any:
+    """A series or a frame of one column as a narwhals series; anything else unchanged.
+
+    It is in the order of the rows of ``table``, a frame.
+    """
     if y is None:
         return None
     y = collected(y, name)
@@ -88,8 +95,10 @@ def as_series(y: Any, name: str = "y") -> Any:
                 Place(name),
                 f" must be 1-D, got a table of {frame.shape[1]} columns: pass one of them",
             )
-        return frame.get_column(frame.columns[0])
-    return nw.from_native(y, series_only=True, pass_through=True)
+        series = frame.get_column(frame.columns[0])
+    else:
+        series = nw.from_native(y, series_only=True, pass_through=True)
+    return in_order(series, table, name) if isinstance(series, nw.Series) else series
 
 
 def object_vector(items: list[Any]) -> NDArray[Any]:
