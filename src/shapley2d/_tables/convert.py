@@ -14,7 +14,7 @@ import numpy as np
 
 from shapley2d._base.arrow import pa
 from shapley2d._base.entries import as_text, is_missing, is_number, with_texts
-from shapley2d._tables.frames import entries_of, with_columns
+from shapley2d._tables.frames import entries_of, readable, with_columns
 from shapley2d._tables.intake import as_frame, opened
 from shapley2d._tables.kinds import as_category, as_kind, check_kinds
 from shapley2d._tables.reading.files import Source
@@ -154,17 +154,8 @@ def _row_names(frame: nw.DataFrame[Any]) -> NDArray[Any]:
 
 
 def _readable(series: nw.Series[Any], key: str, name: str, read: Reader) -> Column:
-    """Read a column; an error of the frame's own library becomes one that names the column."""
-    try:
+    with readable(f"{name}: column {key!r}", series.dtype):
         return _from_series(series, key, name, read)
-    except InputError:
-        raise
-    except (OverflowError, ValueError, KeyError, NotImplementedError) as error:
-        raise InputError(
-            Place(name),
-            f": column {key!r} holds {series.dtype} entries that cannot be read ({error}): "
-            "correct or drop them",
-        ) from error
 
 
 def _from_series(series: nw.Series[Any], key: str, name: str, read: Reader) -> Column:
@@ -182,48 +173,24 @@ def _from_series(series: nw.Series[Any], key: str, name: str, read: Reader) -> C
         return as_category(entries_of(series), key)  # even if the categories are numbers
     if dtype == nw.Object:  # before is_null, since pandas cannot compare some objects
         return _from_objects(series.to_list(), key, name, read)
-    missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
-    if dtype == nw.Boolean:
-        return Column(key, "boolean", _filled(series, missing, fill=False))
-    if dtype.is_numeric():
-        numbers = _filled(series, missing, fill=0)
-        if not dtype.is_float() and are_long(numbers):
-            return read(as_texts(as_digits(series.to_list())))
-        return Column(key, "number", numbers)
-    if isinstance(dtype, (nw.Datetime, nw.Duration)) and dtype.time_unit == "s":
-        _check_milliseconds(series, key, name)
-    if dtype == nw.Duration:
-        milliseconds = series.dt.total_milliseconds()
-        return Column(key, "number", _filled(milliseconds, missing, fill=0) / MILLISECONDS_PER_DAY)
-    if dtype in (nw.Date, nw.Datetime):
-        milliseconds = series.dt.timestamp("ms")
-        return Column(key, "date", _filled(milliseconds, missing, fill=0) / MILLISECONDS_PER_DAY)
+    if dtype in (nw.Date, nw.Datetime, nw.Duration):
+        times = _arrow(series).to_numpy(zero_copy_only=False)
+        return Column(key, "number" if dtype == nw.Duration else "date", _days(times, key, name))
+    if dtype in (nw.Int128, nw.UInt128):  # which pyarrow lacks
+        return _from_objects(series.to_list(), key, name, read)
+    if dtype == nw.Boolean or dtype.is_numeric():
+        entries = _arrow(series)
+        numbers = entries.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        if dtype.is_numeric() and not dtype.is_float() and are_long(numbers):
+            return read(as_texts(as_digits(entries.to_pylist())))
+        return Column(key, "boolean" if dtype == nw.Boolean else "number", np.array(numbers))
     return _from_objects(series.to_list(), key, name, read)
 
 
-def _check_milliseconds(series: nw.Series[Any], key: str, name: str) -> None:
-    """Refuse times whose milliseconds overflow 64 bits, which would give other times."""
-    seconds = np.abs(np.asarray(series.drop_nulls().cast(nw.Int64).to_numpy(), dtype=np.float64))
-    if seconds.size and seconds.max() > 2**63 / 1000:
-        raise InputError(
-            Place(name),
-            f": column {key!r} holds a time of {seconds.max():.3g} seconds: "
-            "correct it or drop the column",
-        )
-
-
-def _filled(
-    series: nw.Series[Any], missing: NDArray[np.bool_], fill: float | bool
-) -> NDArray[np.float64]:
-    if missing.any():
-        series = series.fill_null(fill)
-    if series.dtype.is_integer() and not series.implementation.is_polars():
-        # pyarrow's own cast refuses to round
-        numbers = np.array(series.to_numpy(), dtype=np.float64)
-    else:
-        numbers = np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
-    numbers[missing] = np.nan
-    return numbers
+def _arrow(series: nw.Series[Any]) -> Any:
+    """A series as one pyarrow array."""
+    array = series.alias("entries").to_arrow()  # polars panics at some names
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
 def _from_array(data: Any, name: str) -> tuple[dict[str, Maker], NDArray[Any], Any]:
@@ -263,8 +230,9 @@ def _from_vector(vector: NDArray[Any], key: str, name: str, read: Reader) -> Col
         if vector.dtype.kind in "iu" and are_long(numbers):
             return read(as_texts(as_digits(vector.tolist())))
         return Column(key, kind, numbers)
-    if vector.dtype.kind == "M":
-        return Column(key, "date", _days(vector))
+    if vector.dtype.kind in "mM":
+        kind = "date" if vector.dtype.kind == "M" else "number"
+        return Column(key, kind, _days(vector, key, name))
     return _from_objects(vector.tolist(), key, name, read)
 
 
@@ -290,11 +258,19 @@ def _mixes_booleans(data: Any, array: NDArray[Any]) -> bool:
     )
 
 
-def _days(stamps: NDArray[np.datetime64]) -> NDArray[np.float64]:
-    missing = np.isnat(stamps)
-    days = stamps.astype("datetime64[ms]").astype(np.int64) / MILLISECONDS_PER_DAY
-    days[missing] = np.nan
-    return np.asarray(days)
+def _days(times: NDArray[Any], key: str, name: str) -> NDArray[np.float64]:
+    """Dates as days since 1970, or durations in days, to the millisecond; NaN where missing."""
+    missing = np.isnat(times)
+    unit, _ = np.datetime_data(times.dtype)
+    if unit == "s":  # whose milliseconds may overflow 64 bits, which would give other times
+        most = np.abs(times[~missing].astype(np.float64)).max(initial=0.0)
+        if most > 2**63 / 1000:
+            raise InputError(
+                f"{name}: column {key!r} holds a time of {most:.3g} seconds: "
+                "correct it or drop the column"
+            )
+    whole = times.astype(f"{times.dtype.kind}8[ms]").astype(np.int64)
+    return np.where(missing, np.nan, whole / MILLISECONDS_PER_DAY)
 
 
 def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Column:
@@ -338,7 +314,7 @@ def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Co
         return Column(key, "number", entries)
     if all(hasattr(item, "isoformat") and hasattr(item, "year") for item in present):
         stamps = np.array([_naive(item) for item in present], dtype="datetime64[ms]")
-        entries[~missing] = _days(stamps)
+        entries[~missing] = _days(stamps, key, name)
         return Column(key, "date", entries)
     texts = [None if gone else as_text(item) for item, gone in zip(items, missing, strict=True)]
     return read(as_texts(texts))

@@ -19,7 +19,7 @@ from shapley2d._base.arrow import pa
 from shapley2d._base.entries import as_text, with_texts
 from shapley2d._base.warnings import warn_input
 from shapley2d._base.words import counted, did_you_mean
-from shapley2d._tables.frames import frame_kind, make_frame, plain_types, with_names
+from shapley2d._tables.frames import frame_kind, make_frame, plain_types, readable, with_names
 from shapley2d._tables.reading.files import Source, read_table
 from shapley2d.exceptions import InputError, Place, Setting
 
@@ -173,9 +173,11 @@ def _from_columns(columns: Mapping[Any, Any], name: str) -> Any:
 def _as_list(part: Any, key: str, name: str) -> list[Any]:
     series = nw.from_native(part, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
-        return series.to_list()
+        with readable(f"{name}: column {key!r}", series.dtype):
+            return series.to_list()
     if hasattr(part, "to_pylist"):
-        return list(part.to_pylist())
+        with readable(f"{name}: column {key!r}", part.type):
+            return list(part.to_pylist())
     if hasattr(part, "__array__"):
         part = np.asarray(part)
     single = not hasattr(part, "__len__") or getattr(part, "ndim", 1) == 0

@@ -11,6 +11,7 @@ import numpy as np
 from shapley2d._base.entries import is_missing
 from shapley2d._base.words import counted
 from shapley2d._tables.convert import as_table
+from shapley2d._tables.frames import readable
 from shapley2d._tables.intake import names_of, without_column
 from shapley2d._tables.target_entries import as_series
 from shapley2d.exceptions import InputError, Setting
@@ -111,9 +112,11 @@ def entries_of(
     """The entries, one per row or column; in the order of the rows of ``table``, a frame."""
     series = as_series(given, option, table)
     if isinstance(series, nw.Series):
-        items = series.to_list()
+        with readable(option, series.dtype):
+            items = series.to_list()
     elif hasattr(given, "to_pylist"):
-        items = list(given.to_pylist())
+        with readable(option, given.type):
+            items = list(given.to_pylist())
     elif isinstance(given, (list, tuple, range)):
         items = list(given)
     elif getattr(given, "ndim", 0) == 1 and hasattr(given, "tolist"):  # an array or pandas index

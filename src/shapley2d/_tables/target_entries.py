@@ -11,7 +11,7 @@ import numpy as np
 from shapley2d._base.entries import as_text, is_missing, is_number, which_missing, with_texts
 from shapley2d._base.warnings import warn
 from shapley2d._tables.align import in_order
-from shapley2d._tables.frames import entries_of, objects
+from shapley2d._tables.frames import entries_of, objects, readable
 from shapley2d._tables.intake import collected
 from shapley2d._tables.texts.column import as_texts, text_column
 from shapley2d._tables.texts.numbers import EXACT
@@ -19,8 +19,6 @@ from shapley2d._tables.texts.stray_rule import MAX_CODES
 from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from shapley2d._tables.table import Column
@@ -35,14 +33,16 @@ def as_vector(y: Any, name: str, table: Any = None) -> tuple[NDArray[Any], str |
     """
     series = as_series(y, name, table)
     if isinstance(series, nw.Series):
-        items = with_texts(listed(lambda: entries_of(series), series.dtype, name))
+        with readable(name, series.dtype):
+            items = with_texts(entries_of(series))
         key = None if series.name is None else as_text(series.name)
         if series.dtype.is_numeric() and not which_missing(items).any():
             numbers = series.cast(nw.Float64) if series.dtype == nw.Decimal else series
             return np.asarray(numbers.to_numpy()), key, True
         return object_vector(items), key, series.dtype in (nw.Categorical, nw.Enum)
     if hasattr(y, "to_pylist"):
-        items = with_texts(listed(y.to_pylist, y.type, name))
+        with readable(name, y.type):
+            items = with_texts(y.to_pylist())
         return object_vector(items), None, hasattr(y, "dictionary")
     if y is None:
         raise InputError(
@@ -67,17 +67,6 @@ def as_vector(y: Any, name: str, table: Any = None) -> tuple[NDArray[Any], str |
     if vector.dtype.kind in "OUS":
         vector = object_vector(with_texts(vector.tolist()))
     return vector, None, hasattr(y, "categories")
-
-
-def listed(as_list: Callable[[], list[Any]], kind: Any, name: str) -> list[Any]:
-    """The entries of a target, which its library may fail to read."""
-    try:
-        return as_list()
-    except (OverflowError, ValueError, KeyError, NotImplementedError) as error:
-        raise InputError(
-            Place(name),
-            f" holds {kind} entries that cannot be read ({error}): correct or drop them",
-        ) from error
 
 
 def as_series(y: Any, name: str = "y", table: Any = None) -> Any:
