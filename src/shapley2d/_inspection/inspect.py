@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -202,8 +203,7 @@ def _as_reference(reference: Any, y: Any, options: dict[str, Any]) -> Reference:
     try:
         return Reference(inspect_cells(reference, y, **options))
     except InputError as error:  # which calls the table X
-        parts = (Setting("reference") if part == Place("X") else part for part in error.args)
-        raise type(error)(*parts) from None
+        raise InputError(re.sub(r"^X\b", "reference", str(error))) from None
 
 
 def _target_name(trusted: Reference, X: Any, y: Any) -> Any:
@@ -265,7 +265,7 @@ def _target(y: Any, table: Table, task: str) -> Target | None:
     try:
         target = as_target(y, table, task)
     except InputError as error:
-        if error.option == "task" and task != "auto":
+        if "task=" in str(error) and task != "auto":
             raise
         return None
     return target if target.kept is None else None

@@ -18,10 +18,11 @@ from shapley2d._tables.frames import entries_of, readable, with_columns
 from shapley2d._tables.intake import as_frame, opened
 from shapley2d._tables.kinds import as_category, as_kind, check_kinds
 from shapley2d._tables.reading.files import Source
+from shapley2d._tables.row_words import row_words
 from shapley2d._tables.table import MILLISECONDS_PER_DAY, Column, Kind, Table
 from shapley2d._tables.texts.column import as_texts, series_texts, text_column
 from shapley2d._tables.texts.numbers import are_long, as_digits
-from shapley2d.exceptions import InputError, Place, Row
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,10 +61,8 @@ def as_table(
             is_inf = np.isinf(column.entries[beyond[0]])
             size = "an infinite number" if is_inf else f"a number beyond {MAX_MAGNITUDE:g}"
             raise InputError(
-                Place(name),
-                f": column {column.name!r} holds {size} in ",
-                table.row(beyond[0], name),
-                ": replace it by a number or a missing entry",
+                f"{name}: column {column.name!r} holds {size} in "
+                f"{row_words(table, beyond[0])}: replace it by a number or a missing entry"
             )
     return with_typed_native(table) if isinstance(source, Source) else table
 
@@ -91,12 +90,10 @@ def typed_table(
 def _check_shape(n_rows: int, n_columns: int, name: str) -> None:
     if n_rows == 0:
         found = f"0 sample(s) (shape=({n_rows}, {n_columns}))"  # the words of scikit-learn
-        raise InputError(Place(name), f" is empty: found {found} while a minimum of 1 is required.")
+        raise InputError(f"{name} is empty: found {found} while a minimum of 1 is required.")
     if n_columns == 0:
         found = f"0 feature(s) (shape=({n_rows}, 0))"
-        raise InputError(
-            Place(name), f" has no columns: found {found} while a minimum of 1 is required."
-        )
+        raise InputError(f"{name} has no columns: found {found} while a minimum of 1 is required.")
 
 
 def _typed(
@@ -167,7 +164,7 @@ def _from_series(series: nw.Series[Any], key: str, name: str, read: Reader) -> C
         return read(texts)
     if dtype.is_nested() or dtype == nw.Binary:
         raise InputError(
-            Place(name), f": column {key!r} holds {dtype}, not plain entries: drop it or unpack it"
+            f"{name}: column {key!r} holds {dtype}, not plain entries: drop it or unpack it"
         )
     if dtype in (nw.Categorical, nw.Enum):
         return as_category(entries_of(series), key)  # even if the categories are numbers
@@ -207,15 +204,13 @@ def _from_array(data: Any, name: str) -> tuple[dict[str, Maker], NDArray[Any], A
         array = np.asarray(data, dtype=object)
     if array.ndim != 2:
         raise InputError(
-            Place(name),
-            f" must be a 2-D table, got an array of shape {array.shape}. Reshape your data: "
-            f"{name}.reshape(-1, 1) for one column, {name}.reshape(1, -1) for one row",
+            f"{name} must be a 2-D table, got an array of shape {array.shape}. Reshape your "
+            f"data: {name}.reshape(-1, 1) for one column, {name}.reshape(1, -1) for one row"
         )
     _check_shape(array.shape[0], array.shape[1], name)
     if array.dtype.kind == "c":
         raise InputError(
-            Place(name),
-            ": Complex data not supported: pass the real and imaginary parts as columns",
+            f"{name}: Complex data not supported: pass the real and imaginary parts as columns"
         )
     makers: dict[str, Maker] = {
         f"x{j}": partial(_from_vector, array[:, j], f"x{j}", name) for j in range(array.shape[1])
@@ -242,9 +237,8 @@ def _as_array(data: Any, name: str) -> NDArray[Any]:
     except ValueError:
         widths = sorted({len(row) if hasattr(row, "__len__") else 0 for row in data})
         raise InputError(
-            Place(name),
-            " must be a 2-D table, but its rows have different lengths "
-            f"({', '.join(map(str, widths[:5]))})",
+            f"{name} must be a 2-D table, but its rows have different lengths "
+            f"({', '.join(map(str, widths[:5]))})"
         ) from None
 
 
@@ -285,11 +279,8 @@ def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Co
     for row, item in enumerate(items):
         if isinstance(item, (list, tuple, dict, set, np.ndarray)):
             raise InputError(
-                Place(name),
-                f": column {key!r}, ",
-                Row(name, row, row),
-                f" holds a {type(item).__name__}, not a plain entry: "
-                "argument must be a string or a number",
+                f"{name}: column {key!r}, row {row} holds a {type(item).__name__}, not a "
+                "plain entry: argument must be a string or a number"
             )
     entries = np.full(len(items), np.nan)
     if not present:
@@ -302,7 +293,7 @@ def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Co
             entries[~missing] = [float(item) for item in present]
         except OverflowError:
             raise InputError(
-                Place(name), f": column {key!r} holds a number beyond {MAX_MAGNITUDE:g}: replace it"
+                f"{name}: column {key!r} holds a number beyond {MAX_MAGNITUDE:g}: replace it"
             ) from None
         exact = all(isinstance(item, (int, np.integer, Decimal)) for item in present)
         if exact and are_long(entries):

@@ -10,7 +10,7 @@ import numpy as np
 
 from shapley2d._base.entries import as_text, is_missing
 from shapley2d._tables.per_row import entries_of, refuse_missing
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -63,14 +63,14 @@ def read_column_groups(given: Any, names: Sequence[str]) -> PlayerGroups:
         unknown = next((name for name in named if name not in names), None)
         if unknown is not None:
             raise InputError(
-                Setting(option), f" names the column {unknown!r}, which the table does not have"
+                f"{option} names the column {unknown!r}, which the table does not have"
             )
         labels = [named.get(name, name) for name in names]
     else:
         labels = entries_of(given, option, len(names), "column")
     empty = next((k for k, label in enumerate(labels) if _is_empty(label)), None)
     if empty is not None:
-        raise InputError(Setting(option), f" has no label for the column {names[empty]!r}")
+        raise InputError(f"{option} has no label for the column {names[empty]!r}")
     return PlayerGroups.of(_texts(labels, option))
 
 
@@ -83,5 +83,5 @@ def _is_empty(label: Any) -> bool:
 
 def _texts(labels: Sequence[Any], option: str) -> list[str]:
     if any(isinstance(label, (list, tuple, set, np.ndarray)) for label in labels):
-        raise InputError(Setting(option), " must hold text, numbers or dates, not lists")
+        raise InputError(f"{option} must hold text, numbers or dates, not lists")
     return [as_text(label) for label in labels]

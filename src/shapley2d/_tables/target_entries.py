@@ -16,7 +16,7 @@ from shapley2d._tables.intake import collected
 from shapley2d._tables.texts.column import as_texts, text_column
 from shapley2d._tables.texts.numbers import EXACT
 from shapley2d._tables.texts.stray_rule import MAX_CODES
-from shapley2d.exceptions import InputError, Place, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,16 +46,13 @@ def as_vector(y: Any, name: str, table: Any = None) -> tuple[NDArray[Any], str |
         return object_vector(items), None, hasattr(y, "dictionary")
     if y is None:
         raise InputError(
-            Place(name),  # the end is what scikit-learn looks for
-            " is missing: give the labels or numbers to predict, or the name of their column; "
-            "y should be a 1d array",
+            f"{name} is missing: give the labels or numbers to predict, or the name of "
+            "their column; y should be a 1d array"
         )
     try:
         vector = np.asarray(y)
     except ValueError:
-        raise InputError(
-            Place(name), " must be 1-D, got a list of lists of different lengths"
-        ) from None
+        raise InputError(f"{name} must be 1-D, got a list of lists of different lengths") from None
     if vector.ndim == 2 and vector.shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning
 
@@ -63,7 +60,7 @@ def as_vector(y: Any, name: str, table: Any = None) -> tuple[NDArray[Any], str |
         warn(DataConversionWarning(message))
         vector = vector.ravel()
     if vector.ndim != 1:
-        raise InputError(Place(name), f" must be 1-D, got an array of shape {vector.shape}")
+        raise InputError(f"{name} must be 1-D, got an array of shape {vector.shape}")
     if vector.dtype.kind in "OUS":
         vector = object_vector(with_texts(vector.tolist()))
     return vector, None, hasattr(y, "categories")
@@ -81,8 +78,7 @@ def as_series(y: Any, name: str = "y", table: Any = None) -> Any:
     if isinstance(frame, nw.DataFrame):
         if frame.shape[1] != 1:
             raise InputError(
-                Place(name),
-                f" must be 1-D, got a table of {frame.shape[1]} columns: pass one of them",
+                f"{name} must be 1-D, got a table of {frame.shape[1]} columns: pass one of them"
             )
         series = frame.get_column(frame.columns[0])
     else:
@@ -162,9 +158,8 @@ def label_column(texts: Any, name: str, *, kind: str | None = None, task: str = 
 def _refuse_several(items: list[Any], name: str) -> None:
     row, item = next((row, item) for row, item in enumerate(items) if isinstance(item, _SEVERAL))
     raise InputError(
-        Place(name),
-        f" holds a {type(item).__name__} in row {row}, not a label or a number: "
-        "choose another target",
+        f"{name} holds a {type(item).__name__} in row {row}, not a label or a number: "
+        "choose another target"
     )
 
 
@@ -172,11 +167,9 @@ def _dates(entries: NDArray[Any], name: str, kind: str | None, task: str) -> Lab
     if kind == "text" or (kind is None and task == "classification"):
         return Labels(entries)
     raise InputError(
-        Place(name),
-        " holds dates, which are neither numbers nor classes: predict a number (such as days since "
-        "the first date) or a class (such as the year), or set ",
-        Setting("task", "classification"),
-        " to use every date as a class",
+        f"{name} holds dates, which are neither numbers nor classes: predict a number (such "
+        "as days since the first date) or a class (such as the year), or set "
+        "task='classification' to use every date as a class"
     )
 
 
@@ -187,9 +180,7 @@ def _forced(texts: Any, column: Column, name: str) -> Column:
         return text_column(texts, name, kind="number")
     except InputError:
         raise InputError(
-            Place(name),
-            " holds text, which regression cannot use: set ",
-            Setting("task", "classification"),
+            f"{name} holds text, which regression cannot use: set task='classification'"
         ) from None
 
 

@@ -60,11 +60,12 @@ def _set(found: re.Match[str]) -> str:
     if name is None or (name not in _flags() and not (name == "kinds" and value)):
         return found[0]
     if value is None:
-        return _flags()[name] if "_" in name else found[0]
+        asked = found.string.endswith(" set ", 0, found.start())
+        return _flags()[name] if "_" in name or not found.start() or asked else found[0]
     try:
         return _word(Setting(name, literal_eval(value)), {})
     except (ValueError, SyntaxError):
-        return found[0]
+        return f"{_flags().get(name, name)} {value}"
 
 
 def _word(part: Setting | Place | Row, names: Mapping[str, str]) -> str:
