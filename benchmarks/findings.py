@@ -24,7 +24,7 @@ from sklearn import datasets
 from shapley2d._inspection.columns.find import find_in_columns
 from shapley2d._inspection.columns.finding import SURE_RIGHT
 from shapley2d._inspection.suggestions import suggestion_chances
-from shapley2d._tables.convert import as_table
+from shapley2d._inspection.tables.read import inspected_table
 from shapley2d._tables.reading.files import read_table
 
 FOLDER = Path(os.environ["SHAPLEY2D_DATA"])
@@ -40,7 +40,7 @@ def texts(name):
 def read(path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about notations, which the tables are full of
-        return as_table(read_table(str(path)).table, infinite=True)
+        return inspected_table(read_table(str(path)).table)
 
 
 def dirty() -> None:
@@ -113,9 +113,12 @@ def clean_tables():
         datasets.load_digits,
         datasets.load_linnerud,
     ):
-        yield load.__name__[5:], as_table(load(as_frame=True).data)
+        yield load.__name__[5:], inspected_table(load(as_frame=True).data)
     for name, columns in made_up():
-        yield name, as_table(pa.table({str(key): pa.array(one) for key, one in columns.items()}))
+        yield (
+            name,
+            inspected_table(pa.table({str(key): pa.array(one) for key, one in columns.items()})),
+        )
 
 
 def clean() -> None:

@@ -83,7 +83,7 @@ CASES = [
     ("cells binary.csv -t y", "binary.csv is not a text file: save the table as CSV or Parquet"),
     ("cells damaged.csv.gz -t y", "damaged.csv.gz is a damaged gzip file"),
     (GOOD + "--encoding klingon", "--encoding klingon is not known: use for instance utf-8"),
-    (GOOD + "--encoding utf-16", "not written in utf-16: try another --encoding"),
+    (GOOD + "--encoding utf-16", "not written in utf-16: set --encoding to another one"),
     (GOOD + "--separator ab", "--separator ab is not known: use one ASCII character, or comma, semicolon, tab, pipe"),
     (GOOD + "--separator é", "--separator 'é' is not known: use one ASCII character"),
     (GOOD + "--encoding punycode", "good.csv cannot be read with --encoding punycode"),
@@ -169,7 +169,7 @@ CASES = [
     (GOOD + "--jobs 0 --method mc", "--jobs 0 must be a whole number of workers, or -1 for all cores"),
     ("cells numbers.csv -t y --method mc --model logistic", ("--model logistic predicts classes, but the task is "
      "regression: use --model ridge or --model tree, or set --task classification")),
-    (GOOD + "--method exact --valid good.csv", "use --method mc or --method knn, or value groups (row_groups, column_groups)"),
+    (GOOD + "--method exact --valid good.csv", "use --method mc or --method knn, or value groups (--row-groups, --column-groups)"),
     # outputs
     (GOOD + "-o no/v.parquet", "--output no/v.parquet: the folder no does not exist: make it first"),
     (GOOD + "-o v.xlsx", "--output v.xlsx: the name must end in .parquet or .csv"),
@@ -314,7 +314,7 @@ def test_too_many_columns_are_refused(tmp_path, capsys, monkeypatch):
     assert "1,099 columns are more than the 1,024 that --method knn can take" in told
     with pytest.raises(InputError, match="1,099 columns are more than the 1,024"):
         value_cells(str(path), "c0")
-    monkeypatch.setattr("shapley2d.cli.reading.inspected.as_table", prepare)
+    monkeypatch.setattr("shapley2d.cli.reading.inspected.inspected_table", prepare)
     assert main(["inspect", str(path)]) == 2
     assert "wide.csv has 1,100 columns: an inspection predicts each" in capsys.readouterr().err
     with pytest.raises(InputError, match=r"X has 1,025 columns: .* at most 1,024; drop columns"):

@@ -16,6 +16,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from shapley2d._inspection.columns.find import find_in_columns
 from shapley2d._inspection.columns.finding import SURE_RIGHT
+from shapley2d._inspection.tables.read import inspected_table
 from shapley2d._tables.convert import as_table
 
 
@@ -35,11 +36,11 @@ def cell_probabilities(found, names, n_rows):
 
 
 def find(columns):
-    return {finding.kind: finding for finding in find_in_columns(as_table(columns, infinite=True))}
+    return {finding.kind: finding for finding in find_in_columns(inspected_table(columns))}
 
 
 def all_of(kind, columns):
-    found = find_in_columns(as_table(columns, infinite=True))
+    found = find_in_columns(inspected_table(columns))
     return [one for one in found if one.kind == kind]
 
 

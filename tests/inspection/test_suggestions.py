@@ -13,8 +13,8 @@ from shapley2d._inspection.columns.find import find_in_columns
 from shapley2d._inspection.columns.finding import SURE_RIGHT
 from shapley2d._inspection.columns.notations import read_numbers
 from shapley2d._inspection.suggestions import all_at_once
+from shapley2d._inspection.tables.entry_writer import EntryWriter
 from shapley2d._tables.convert import as_table
-from shapley2d._tables.entry_writer import EntryWriter
 from shapley2d.exceptions import InputWarning
 
 N = 160

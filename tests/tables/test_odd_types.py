@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from shapley2d import KNN, InputError, value_cells
+from shapley2d import KNN, InputError, inspect_cells, value_cells
 from shapley2d._tables.convert import as_table
 from shapley2d.cli import main
 
@@ -47,6 +47,89 @@ TARGETS_REFUSED = {
     "times of no zone": pa.array([10**15, 2] * 12, pa.timestamp("us", "No/Where")),
     "nulls": pa.nulls(N),
 }
+
+
+def pair(one, other, kind):
+    return pa.array([one, other] * 12, kind)
+
+
+BYTES = pa.array([b"\xff", b"q"] * 12)
+BAD = pa.Array.from_buffers(pa.string(), N, BYTES.buffers())
+IN_WORDS = {
+    "text": pa.array(["p", "q"]),
+    "dates": pa.array([10**9, 2], pa.date32()),
+    "no zone": pa.array([1, 2], pa.timestamp("us", "No/Where")),
+}
+EVERY = {
+    **{
+        f"{kind.__name__} {unit} {size:.0e}": pair(int(size), 2, kind(unit))
+        for kind in (pa.timestamp, pa.duration)
+        for unit in ("s", "ms", "us", "ns")
+        for size in (1e9 + 1, 6e14, 2**62, -(2**62))
+    },
+    **{
+        f"times in {zone}, {unit}": pair(10**9 + 1, 2, pa.timestamp(unit, zone))
+        for zone in ("Europe/Berlin", "+02:00", "No/Where")
+        for unit in ("s", "ms", "us", "ns")
+    },
+    **{str(kind): pair(1001, 2, kind) for kind in (pa.time32("ms"), pa.time64("us"), pa.time64("ns"))},
+    **{f"far {kind}": pair(864 * 10**14, 0, kind) for kind in (pa.date64(), pa.timestamp("ms"))},
+    **{
+        str(kind): pa.array([1, 2] * 12, pa.int32()).cast(kind)
+        for kind in (
+            pa.int8(), pa.uint8(), pa.int64(), pa.uint64(), pa.float16(), pa.float32(), pa.date32(),
+            pa.bool_(), pa.decimal128(20, 2), pa.string(), pa.large_string(),
+        )
+    },
+    **{str(kind): BYTES.cast(kind) for kind in (pa.binary(), pa.large_binary(), pa.binary(1))},
+    "text of invalid bytes": BAD,
+    **{
+        f"categories of {name}": pa.DictionaryArray.from_arrays(pa.array([0, 1] * 12), words)
+        for name, words in {**IN_WORDS, "invalid bytes": BAD[:2]}.items()
+    },
+    "categories that repeat": pa.DictionaryArray.from_arrays(
+        pa.array([0, 1] * 12), pa.array(["p", "p"])
+    ),
+    "spans": pair((1, 2, 3), (3, 4, 5), pa.month_day_nano_interval()),
+    "records of times": pair({"k": 2**62}, {"k": 2}, pa.struct({"k": pa.timestamp("ms")})),
+    "one of several": pa.UnionArray.from_sparse(
+        pa.array([0, 1] * 12, pa.int8()), [pa.array(range(N)), pa.array(["x"] * N)]
+    ),
+    **READ,
+    **REFUSED,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("column", EVERY.values(), ids=EVERY)
+@pytest.mark.filterwarnings("ignore")
+def test_every_type_is_read_or_refused_in_one_line(tmp_path, capsys, column):
+    a, labels = pa.array([float(k * k % 11) for k in range(N)]), ["u", "v"] * 12
+    plain, whole = pa.table({"a": a}), pa.table({"a": a, "b": column})
+    options = {"method": KNN(n_neighbors=3), "cv": 2}
+    calls = [
+        lambda: value_cells(whole, labels, **options),
+        lambda: value_cells(whole, "b", **options),
+        *(
+            lambda name=name: value_cells(plain, labels, **options, **{name: column})
+            for name in ("groups", "time_order", "valid_weight", "row_groups")
+        ),
+        lambda: value_cells(plain, column, **options),
+        lambda: inspect_cells(whole),
+        lambda: inspect_cells(plain, column),
+    ]
+    for call in calls:
+        try:
+            call()
+        except InputError as error:
+            assert "\n" not in str(error)  # noqa: PT017
+    try:
+        path = write(tmp_path, b=column)
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):  # Parquet has no such type
+        return
+    for command in (["cells", "-t", "y"], ["cells", "-t", "b"], ["cells", "-t", "y", "--id", "b"],
+                    ["inspect"], ["inspect", "-t", "b"]):  # fmt: skip
+        code = main([command[0], path, *command[1:]])
+        assert (code, capsys.readouterr().err.count("error")) in ((0, 0), (2, 1))
 
 
 def write(tmp_path, **columns):

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from shapley2d import InputError
+from shapley2d._inspection.tables.read import inspected_table
 from shapley2d._tables.column_warnings import find_keys
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.kinds import match_columns
@@ -87,7 +88,7 @@ def test_values_and_inspections_take_numbers_with_a_unit():
     valid = as_table({"weight": ["7 kg", "5 g", "8 kg", "8"]}, like=problem.table).columns[0]
     same(valid.entries, [7, NAN, 8, NAN])
     assert find_keys(problem.table) == []
-    read = as_table({"weight": weights, "area": [f"{k},5 m²" for k in range(40)]}, infinite=True)
+    read = inspected_table({"weight": weights, "area": [f"{k},5 m²" for k in range(40)]})
     units = [(one.kind, one.from_text.unit) for one in read.columns]
     assert units == [("number", "kg"), ("number", "m²")]
 
@@ -216,12 +217,12 @@ AMONG_NUMBERS = ["0", "1", "2", "3"] * 25
     ],
 )  # fmt: skip
 def test_an_inspection_counts_words_and_bounds_among_numbers_as_missing(texts, marks):
-    for options in ({}, {"like": as_table({"a": texts}, infinite=True)}):
-        (read,) = as_table({"a": texts}, infinite=True, **options).columns
+    for options in ({}, {"like": inspected_table({"a": texts})}):
+        (read,) = inspected_table({"a": texts}, **options).columns
         assert (read.kind == "category") is (marks is None)
         found = {word: rows.tolist() for word, rows in read.from_text.marks.items()}
         assert found == (marks or {}) and read.written() == texts
-    categorical = as_table(pd.DataFrame({"a": texts}, dtype="category"), infinite=True)
+    categorical = inspected_table(pd.DataFrame({"a": texts}, dtype="category"))
     assert categorical.columns[0].kind == "category"
 
 

@@ -217,12 +217,6 @@ def test_messages(options, message):
         value_cells(*table(), **options)
 
 
-def test_an_index_with_repeats_is_no_name():
-    frame = pd.DataFrame(table()[0], index=[0, 0, 1, 2, 3])
-    with pytest.raises(InputError, match="rows that stand twice in it"):
-        value_cells(frame, table()[1], row_groups=pd.Series(ROWS), cv=2, method="exact")
-
-
 def test_the_result_is_of_groups(tmp_path):
     v = value_cells(*table(), method=TREE, row_groups=ROWS, column_groups=COLUMNS)
     assert repr(v).startswith("Valuation of 3 groups of rows x 2 groups of columns, method exact")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.words import nearest_word, one_of
-from shapley2d.exceptions import InputError, Setting
+from shapley2d._base.words import nearest_word, one_of, shown
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,15 +34,15 @@ def check_number(value: Any, name: str, *, zero: bool = False) -> None:
     good = isinstance(value, kinds) and not isinstance(value, bool) and _is_finite(value)
     if not good or value < 0 or (value == 0 and not zero):
         least = "not be negative" if zero else "be positive"
-        raise InputError(Setting(name, value), f" must be a number and {least}")
+        raise InputError(f"{name}={shown(value)} must be a number and {least}")
 
 
 def check_whole(value: Any, name: str, least: int) -> None:
     """Check that an option is a whole number of at least ``least``."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
-        raise InputError(Setting(name, value), f" must be a whole number of at least {least}")
+        raise InputError(f"{name}={shown(value)} must be a whole number of at least {least}")
     if value > MOST:
-        raise InputError(Setting(name, value), f" is too large: it may be at most {MOST:,}")
+        raise InputError(f"{name}={shown(value)} is too large: it may be at most {MOST:,}")
 
 
 def check_choice(value: Any, name: str, choices: Iterable[Any]) -> None:
@@ -53,13 +53,13 @@ def check_choice(value: Any, name: str, choices: Iterable[Any]) -> None:
         return
     near = nearest_word(value, words) if isinstance(value, str) else None
     hint = f"did you mean {near!r}?" if near else f"use {one_of(known)}"
-    raise InputError(Setting(name, value), f" is not known: {hint}")
+    raise InputError(f"{name}={shown(value)} is not known: {hint}")
 
 
 def check_flag(value: Any, name: str) -> None:
     """Check that an option is True or False."""
     if not isinstance(value, (bool, np.bool_)):
-        raise InputError(Setting(name, value), " must be True or False")
+        raise InputError(f"{name}={shown(value)} must be True or False")
 
 
 def check_jobs(n_jobs: Any) -> None:
@@ -69,9 +69,9 @@ def check_jobs(n_jobs: Any) -> None:
     whole = isinstance(n_jobs, (int, np.integer)) and not isinstance(n_jobs, bool)
     if not whole or n_jobs == 0:
         raise InputError(
-            Setting("n_jobs", n_jobs), " must be a whole number of workers, or -1 for all cores"
+            f"n_jobs={shown(n_jobs)} must be a whole number of workers, or -1 for all cores"
         )
     if not -MOST_JOBS <= n_jobs <= MOST_JOBS:
         raise InputError(
-            Setting("n_jobs", n_jobs), f" is too large: at most {MOST_JOBS:,} workers are possible"
+            f"n_jobs={shown(n_jobs)} is too large: at most {MOST_JOBS:,} workers are possible"
         )

@@ -12,8 +12,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from shapley2d._base.compiling import COMPILING
-from shapley2d._base.words import format_seconds
-from shapley2d.exceptions import InputError, Setting
+from shapley2d._base.words import format_seconds, shown
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -96,7 +96,7 @@ def check_progress(progress: Any) -> None:
     auto = isinstance(progress, str) and progress == "auto"
     if not (callable(progress) or flag or auto or isinstance(progress, (Display, RunProgress))):
         raise InputError(
-            Setting("progress", progress), " is not known: use 'auto', True, False or a function"
+            f"progress={shown(progress)} is not known: use 'auto', True, False or a function"
         )
 
 

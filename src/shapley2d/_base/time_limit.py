@@ -12,8 +12,8 @@ from time import monotonic as now
 from typing import Any
 
 from shapley2d._base.checks import check_number
-from shapley2d._base.words import format_seconds
-from shapley2d.exceptions import InputError, OutOfTimeError, Setting
+from shapley2d._base.words import format_seconds, shown
+from shapley2d.exceptions import InputError, OutOfTimeError
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _NAMES = {"": "s", "sec": "s", "min": "m", "hours": "h", "hour": "h"}
@@ -40,12 +40,12 @@ def parse_time(value: Any, name: str = "max_time") -> float:
         complete = _PART.sub("", compact) == ""
         if not parts or not complete or any(unit not in _UNITS for _, unit in parts):
             raise InputError(
-                Setting(name, value), " is not a time: write it as 90s, 10m, 2h or 1h30m"
+                f"{name}={shown(value)} is not a time: write it as 90s, 10m, 2h or 1h30m"
             )
         seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
     if not 0 < seconds < 1e12:
         raise InputError(
-            Setting(name, value), " must be more than 0 seconds and less than a thousand years"
+            f"{name}={shown(value)} must be more than 0 seconds and less than a thousand years"
         )
     return seconds
 
@@ -81,17 +81,16 @@ class TimeLimit:
         """Raise where less time is left than what comes next needs."""
         if self.left() < needed_s:
             raise OutOfTimeError(
-                Setting("max_time", self),
-                f" is over: there is no first result after {format_seconds(self._taken())}; "
-                f"{_INSTEAD}",
+                f"max_time={shown(self)} is over: there is no first result after "
+                f"{format_seconds(self._taken())}; {_INSTEAD}"
             )
 
     def refuse(self, needed_s: float) -> OutOfTimeError:
         """What to say at once where a first result needs more time than is left."""
         total = self._taken() + needed_s
         return OutOfTimeError(
-            Setting("max_time", self),
-            f" is too short: a first result takes about {format_seconds(total)} here; {_INSTEAD}",
+            f"max_time={shown(self)} is too short: a first result takes about "
+            f"{format_seconds(total)} here; {_INSTEAD}"
         )
 
     def at_latest(self) -> TimeLimit:

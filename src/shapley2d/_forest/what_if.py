@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.in_threads import map_in_threads
-from shapley2d._tables.edits import CellNames, read_edits
+from shapley2d._forest.edits import CellNames, read_edits
 from shapley2d._tables.problem import weigh_problem
 
 if TYPE_CHECKING:
     from shapley2d._base.arrays import Floats, Ints
     from shapley2d._estimation.total import Lines
     from shapley2d._forest.draws import ForestDraws
+    from shapley2d._forest.edits import Edits
     from shapley2d._forest.fitted import FittedTrees, Rows
-    from shapley2d._tables.edits import Edits
     from shapley2d._tables.problem import Problem, Split
     from shapley2d._tables.target import Target
 

@@ -11,6 +11,7 @@ import numpy as np
 from shapley2d._base.entries import as_text, is_missing
 from shapley2d._base.words import did_you_mean
 from shapley2d._fragments.pieces import Piece, check_names, id_text, only_has, whole_piece
+from shapley2d._tables.align import in_order
 from shapley2d._tables.intake import as_frame, names_of, opened
 from shapley2d.exceptions import InputError, Setting
 
@@ -29,10 +30,11 @@ def owned_pieces(
     with the columns ``owner``, ``row`` and ``column``. The target is everybody's unless it is
     claimed by its name.
     """
-    whole, owners = whole_piece("X", opened(data), on, kinds), opened(owners)
+    data, owners = opened(data), opened(owners)
+    whole = whole_piece("X", data, on, kinds)
     names, given = [*whole.columns], names_of(owners)
     if "owner" not in given:
-        masks = _by_cell(owners, len(whole.ids), names, target)
+        masks = _by_cell(owners, as_frame(data), len(whole.ids), names, target)
     elif {"row", "column"} <= {*given}:
         masks = _by_claim(owners, whole.ids.to_pylist(), names, target)
     else:
@@ -90,12 +92,21 @@ def _named(entry: Any) -> list[str]:
     return [part.strip() for part in (id_text(entry) or "").split(";") if part.strip()]
 
 
-def _by_cell(owners: Any, n: int, names: list[str], target: str | None) -> dict[str, Bools]:
-    """What every owner holds, by names in the shape of the table, with or without its target."""
+def _by_cell(
+    owners: Any, data: Any, n: int, names: list[str], target: str | None
+) -> dict[str, Bools]:
+    """What every owner holds, by names in the shape of the table, with or without its target.
+
+    Owners go by the index of the table's rows and by the names of its columns where they have both.
+    """
     frame = nw.from_native(as_frame(owners, "owners"), eager_only=True, pass_through=True)
-    array = np.asarray(frame.to_numpy() if isinstance(frame, nw.DataFrame) else frame, dtype=object)
     features = [j for j, name in enumerate(names) if name != target]
     every = range(len(names))
+    if isinstance(frame, nw.DataFrame):
+        frame = in_order(frame, data, "owners")
+        own = [name for name in names if name in frame.columns]
+        frame = frame.select(own) if len(own) == frame.shape[1] else frame
+    array = np.asarray(frame.to_numpy() if isinstance(frame, nw.DataFrame) else frame, dtype=object)
     columns = next((some for some in (every, features) if array.shape == (n, len(some))), None)
     if columns is None:
         raise InputError(

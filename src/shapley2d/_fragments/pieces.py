@@ -13,6 +13,7 @@ import numpy as np
 from shapley2d._base.arrow import pa, pc
 from shapley2d._base.entries import as_text, is_missing
 from shapley2d._base.words import counted, did_you_mean, entry_text
+from shapley2d._tables.align import index_of
 from shapley2d._tables.column_warnings import warn_of_reading
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.intake import as_frame, is_path, names_of, opened, without_column
@@ -105,7 +106,7 @@ def read_piece(name: str, data: Any, on: str | None, kinds: Mapping[str, str] | 
     """Read the fragment of one contributor."""
     data = opened(data)
     names = names_of(data)
-    if on is None and _index(as_frame(data)) is None:
+    if on is None and index_of(as_frame(data)) is None:
         raise InputError(
             Place(name), " does not say which row is which: name the id column by ",
             Setting("on"), _id_hint(names),
@@ -118,12 +119,6 @@ def read_piece(name: str, data: Any, on: str | None, kinds: Mapping[str, str] | 
         raise InputError(Place(name), " has no columns besides the ids: leave this file out")
     own = {key: kind for key, kind in (kinds or {}).items() if key in names}
     return whole_piece(name, data, on, own or None)
-
-
-def _index(data: Any) -> Any:
-    """The index of a frame or series; None where it has none."""
-    known = nw.from_native(data, eager_only=True, allow_series=True, pass_through=True)
-    return nw.maybe_get_index(known) if isinstance(known, (nw.DataFrame, nw.Series)) else None
 
 
 def _id_hint(names: Sequence[str]) -> str:
@@ -196,7 +191,7 @@ def label_piece(y: Any, labels: Any, on: str | None) -> tuple[str, Piece | None]
             Setting("labels"), " are given, so ", Place("y"), " must be the name of their column"
         )
     name = as_text(getattr(y, "name", None) or "(label)")
-    table, index = as_table({name: y}, "y"), _index(y)
+    table, index = as_table({name: y}, "y"), index_of(y)
     if index is None and on is not None:
         raise InputError(
             Place("y"), " does not say which label is whose: pass a series with the ids as its "

@@ -13,10 +13,10 @@ import numpy as np
 
 from shapley2d._inspection.columns.finding import LEAST, SAME_KEY, UNSURE
 from shapley2d._inspection.learned import SETTINGS
-from shapley2d._tables.entry_writer import EntryWriter
+from shapley2d._inspection.tables.entry_writer import EntryWriter
+from shapley2d._inspection.tables.marks import is_bound
 from shapley2d._tables.frames import objects
 from shapley2d._tables.table import MILLISECONDS_PER_DAY
-from shapley2d._tables.texts.marks import is_bound
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,10 +15,10 @@ from shapley2d._base.warnings import without_warnings
 from shapley2d._inspection.binning import MOST_CATEGORIES
 from shapley2d._inspection.columns.finding import RARE
 from shapley2d._inspection.marginal import shape_of
+from shapley2d._inspection.tables.marks import is_bound
+from shapley2d._inspection.tables.read import inspected_table
 from shapley2d._tables.column_warnings import looks_like_key
-from shapley2d._tables.convert import as_table
 from shapley2d._tables.table import Table
-from shapley2d._tables.texts.marks import is_bound
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _within(series: Any, column: Column, low: float, high: float) -> Any:
     """Whether entries, read as the column was, lie in a range; what cannot be read does not."""
     like = Table((column,), np.arange(column.entries.size))
     with without_warnings():
-        found = as_table({column.name: series.to_list()}, like=like, infinite=True).columns[0]
+        found = inspected_table({column.name: series.to_list()}, like=like).columns[0]
     if found.kind != column.kind:
         return series.map(lambda _: False)
     inside, known = (found.entries >= low) & (found.entries <= high), column.from_text.marks

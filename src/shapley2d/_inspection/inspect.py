@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import narwhals.stable.v2 as nw
 
 from shapley2d._base.warnings import without_warnings
 from shapley2d._inspection.inspection import Inspection
+from shapley2d._inspection.tables.read import inspected_table
 from shapley2d._methods.run import Run
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest, table_digest
@@ -139,12 +141,12 @@ def inspect_cells(
     with without_warnings():  # entries of another type and keys are findings here
         like = None if trusted is None else trusted.table
         check_width(len(_names(X)))  # before each of them is read
-        table = as_table(X, "X", kinds, like, infinite=True)
+        table = inspected_table(X, "X", kinds, like)
         if like is not None:
             table = _with_names(table, like, named=bool(_names(X)))
         check_width(table.n_columns)
         # as repair reads it, which knows no reference
-        plain = table if like is None else as_table(X, "X", kinds, infinite=True)
+        plain = table if like is None else inspected_table(X, "X", kinds)
         y, label = (None, None) if y is None else read_label(y, named, table, kinds)
         target = None if y is None or trusted is not None else _target(y, table, task)
     from shapley2d._inspection.columns.find import find_in_columns
@@ -201,8 +203,7 @@ def _as_reference(reference: Any, y: Any, options: dict[str, Any]) -> Reference:
     try:
         return Reference(inspect_cells(reference, y, **options))
     except InputError as error:  # which calls the table X
-        parts = (Setting("reference") if part == Place("X") else part for part in error.args)
-        raise type(error)(*parts) from None
+        raise InputError(re.sub(r"^X\b", "reference", str(error))) from None
 
 
 def _target_name(trusted: Reference, X: Any, y: Any) -> Any:
@@ -246,7 +247,7 @@ def _with_names(table: Table, like: Table, *, named: bool) -> Table:
 def read_label(y: Any, named: str | None, table: Table, kinds: Any = None) -> tuple[Any, Table]:
     """Labels, and the column that they are; refused where they are not those of a table's rows."""
     name = named or label_name(y, table.column_names)
-    series = as_series(y)
+    series = as_series(y, "y", table.native)
     y = series.to_native() if isinstance(series, nw.Series) else y
     is_asked = isinstance(kinds, dict) and name in kinds
     label = as_table({name: y}, "y", {name: kinds[name]} if is_asked else None)
@@ -264,7 +265,7 @@ def _target(y: Any, table: Table, task: str) -> Target | None:
     try:
         target = as_target(y, table, task)
     except InputError as error:
-        if error.option == "task" and task != "auto":
+        if "task=" in str(error) and task != "auto":
             raise
         return None
     return target if target.kept is None else None

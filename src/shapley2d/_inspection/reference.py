@@ -22,11 +22,11 @@ from shapley2d._inspection.columns.find import find_in_columns
 from shapley2d._inspection.columns.finding import written_columns
 from shapley2d._inspection.novelty import NEGLIGIBLE, as_time_goes_on, find_new, wrong_if_new
 from shapley2d._inspection.score import Lessons, judge_rows
-from shapley2d._tables.convert import beyond_as_strays
+from shapley2d._inspection.tables.marks import counted_as_missing
+from shapley2d._inspection.tables.read import beyond_as_strays
 from shapley2d._tables.kinds import as_category
 from shapley2d._tables.table import Column, FromText, Table
 from shapley2d._tables.texts.column import text_column
-from shapley2d._tables.texts.marks import counted_as_missing
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from shapley2d._inspection.columns.finding import SURE_RIGHT
 from shapley2d._inspection.decided_entries import check_decided
 from shapley2d._inspection.decisions import read_decisions
 from shapley2d._inspection.ranking import rank_cells
+from shapley2d._inspection.tables.read import inspected_table
 from shapley2d._tables.changes import change_cells, change_vector
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest
@@ -65,7 +66,7 @@ def _same_table(inspection: InspectedCells, frame: Any, y: Any) -> tuple[Any, li
     asked, there = inspection.info.get("kinds") or {}, names_of(frame)
     kinds = {name: kind for name, kind in asked.items() if not there or name in there}
     with without_warnings():
-        table = as_table(frame, "X", kinds or None, infinite=True)
+        table = inspected_table(frame, "X", kinds or None)
         digests = {column.name: column_digest(column) for column in table.columns}
         if y is not None and inspection.label_name is not None:
             label = as_table({inspection.label_name: y}, "y").columns[0]
@@ -100,7 +101,7 @@ def _digest_of_codes(native: Any, name: str) -> str:
         return ""
     coded = native.select([name]).set_column(0, name, native[name].dictionary_encode())
     with without_warnings():
-        return column_digest(as_table(coded, "X", infinite=True).columns[0])
+        return column_digest(inspected_table(coded, "X").columns[0])
 
 
 def make_log(inspection: InspectedCells, chosen: Chosen) -> Any:

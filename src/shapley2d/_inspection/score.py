@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.in_threads import count_threads, map_in_threads
-from shapley2d._base.memory import give_back_memory
 from shapley2d._base.progress import reporting
 from shapley2d._inspection.binning import bin_column
 from shapley2d._inspection.cells import Expected, ScoredCells
@@ -32,6 +31,7 @@ from shapley2d._inspection.forests import (
 )
 from shapley2d._inspection.learned import WEIGHTS
 from shapley2d._inspection.marginal import class_distance, odd_writing, standing_alone
+from shapley2d._inspection.memory import give_back_memory
 from shapley2d._inspection.novelty import as_time_goes_on
 from shapley2d._inspection.own_order import OwnOrder
 from shapley2d._inspection.probability import wrong_probability

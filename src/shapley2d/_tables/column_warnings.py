@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.warnings import warn_input
-from shapley2d._base.words import counted, plural
+from shapley2d._base.words import counted, plural, shown
 from shapley2d._tables.texts.numbers import EXACT
-from shapley2d.exceptions import Place, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -100,9 +99,8 @@ def warn_of_empty(table: Table) -> None:
         n, first = len(names), ", ".join(map(repr, names[:_MOST]))
         more = f" and {n - _MOST} more" if n > _MOST else ""
         warn_input(
-            Place("X"),
-            f": {plural(n, 'column')} {first}{more} {plural(n, 'is', 'are')} empty throughout: "
-            f"nothing can be learned from {plural(n, 'it, so drop it', 'them, so drop them')}",
+            f"X: {plural(n, 'column')} {first}{more} {plural(n, 'is', 'are')} empty throughout: "
+            f"nothing can be learned from {plural(n, 'it, so drop it', 'them, so drop them')}"
         )
 
 
@@ -113,12 +111,10 @@ def warn_of_keys(table: Table) -> None:
         return
     n = len(keys)
     warn_input(
-        Place("X"),
-        f": {plural(n, 'column')} {in_words(keys)} "
-        f"{plural(n, 'looks like a key', 'look like keys')}, from which no model learns: "
-        f"drop {plural(n, 'it', 'them')} ({[key.name for key in keys]}), or keep "
-        f"{plural(n, 'it', 'them')} with ",
-        Setting("kinds", {key.name: "text" for key in keys}),
+        f"X: {plural(n, 'column')} {in_words(keys)} "
+        f"{plural(n, 'looks like a key', 'look like keys')}, from which no model learns: drop "
+        f"{plural(n, 'it', 'them')} ({[key.name for key in keys]}), or keep "
+        f"{plural(n, 'it', 'them')} with kinds={shown({key.name: 'text' for key in keys})}"
     )
 
 
@@ -127,8 +123,8 @@ def warn_of_reading(table: Table, name: str = "X") -> None:
 
     def tell(columns: list[Column], words: str) -> None:
         if columns:
-            as_text = Setting("kinds", {column.name: "text" for column in columns})
-            warn_input(Place(name), f": {words} with ", as_text)
+            as_text = {column.name: "text" for column in columns}
+            warn_input(f"{name}: {words} with kinds={shown(as_text)}")
 
     strays = [column for column in table.columns if column.from_text.strays]
     n = sum(len(column.from_text.strays) for column in strays)

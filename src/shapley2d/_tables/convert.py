@@ -14,15 +14,15 @@ import numpy as np
 
 from shapley2d._base.arrow import pa
 from shapley2d._base.entries import as_text, is_missing, is_number, with_texts
-from shapley2d._tables.frames import entries_of, with_columns
+from shapley2d._tables.frames import entries_of, readable, with_columns
 from shapley2d._tables.intake import as_frame, opened
 from shapley2d._tables.kinds import as_category, as_kind, check_kinds
 from shapley2d._tables.reading.files import Source
+from shapley2d._tables.row_words import row_words
 from shapley2d._tables.table import MILLISECONDS_PER_DAY, Column, Kind, Table
 from shapley2d._tables.texts.column import as_texts, series_texts, text_column
-from shapley2d._tables.texts.marks import inspected_column
 from shapley2d._tables.texts.numbers import are_long, as_digits
-from shapley2d.exceptions import InputError, Place, Row
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,18 +44,37 @@ def as_table(
     name: str = "X",
     kinds: Mapping[str, str] | None = None,
     like: Table | None = None,
-    *,
-    infinite: bool = False,
 ) -> Table:
     """Check a table of any kind, or the file at a path, and give every column a kind.
 
     ``kinds`` sets the kinds of some columns by name; ``like`` is the training table, whose columns
-    decide how text is read. With ``infinite``, for inspections, infinite numbers and those beyond
-    :data:`MAX_MAGNITUDE` count as entries of another kind, as text does, and words and bounds among
-    numbers as missing. Else such numbers are refused. Messages call the table ``name``.
+    decide how text is read. Numbers beyond :data:`MAX_MAGNITUDE` are refused. Messages call the
+    table ``name``.
     """
     if isinstance(data, Table):
         return data
+    source = opened(data)
+    table = typed_table(source, name, kinds, like)
+    for column in table.columns:
+        beyond = np.flatnonzero(np.abs(column.entries) > MAX_MAGNITUDE)
+        if beyond.size:
+            is_inf = np.isinf(column.entries[beyond[0]])
+            size = "an infinite number" if is_inf else f"a number beyond {MAX_MAGNITUDE:g}"
+            raise InputError(
+                f"{name}: column {column.name!r} holds {size} in "
+                f"{row_words(table, beyond[0])}: replace it by a number or a missing entry"
+            )
+    return with_typed_native(table) if isinstance(source, Source) else table
+
+
+def typed_table(
+    data: Any,
+    name: str,
+    kinds: Mapping[str, str] | None,
+    like: Table | None,
+    read: Callable[..., Column] = text_column,
+) -> Table:
+    """A table of any kind with a kind for every column; ``read`` makes one of text."""
     source = opened(data)
     data, lines = as_frame(source, name), None
     if isinstance(source, Source):
@@ -64,46 +83,17 @@ def as_table(
     named = isinstance(frame, nw.DataFrame)
     makers, row_names, native = _from_frame(frame, name) if named else _from_array(data, name)
     twins = _twins(list(makers), like, named=named)
-    columns = _typed(makers, kinds, twins, inspected_column if infinite else text_column)
-    table = Table(columns, row_names, native, lines)
-    if infinite:
-        table = replace(table, columns=tuple(map(beyond_as_strays, table.columns)))
-    for column in table.columns:
-        beyond = np.flatnonzero(np.abs(column.entries) > MAX_MAGNITUDE)
-        if beyond.size:
-            is_inf = np.isinf(column.entries[beyond[0]])
-            size = "an infinite number" if is_inf else f"a number beyond {MAX_MAGNITUDE:g}"
-            raise InputError(
-                Place(name),
-                f": column {column.name!r} holds {size} in ",
-                table.row(beyond[0], name),
-                ": replace it by a number or a missing entry",
-            )
-    return with_typed_native(table) if isinstance(source, Source) else table
-
-
-def beyond_as_strays(column: Column) -> Column:
-    rows = np.flatnonzero(np.abs(column.entries) > MAX_MAGNITUDE)
-    if not rows.size:
-        return column
-    texts = {i: repr(float(column.entries[i])) for i in rows.tolist()}
-    entries = column.entries.copy()
-    entries[rows] = np.nan
-    if np.isnan(entries).all():  # nothing that they could be strays of
-        return as_category(column.text(), column.name)
-    read = replace(column.from_text, strays=column.from_text.strays | texts)
-    return replace(column.with_entries(entries), from_text=read)
+    columns = _typed(makers, kinds, twins, read)
+    return Table(columns, row_names, native, lines)
 
 
 def _check_shape(n_rows: int, n_columns: int, name: str) -> None:
     if n_rows == 0:
         found = f"0 sample(s) (shape=({n_rows}, {n_columns}))"  # the words of scikit-learn
-        raise InputError(Place(name), f" is empty: found {found} while a minimum of 1 is required.")
+        raise InputError(f"{name} is empty: found {found} while a minimum of 1 is required.")
     if n_columns == 0:
         found = f"0 feature(s) (shape=({n_rows}, 0))"
-        raise InputError(
-            Place(name), f" has no columns: found {found} while a minimum of 1 is required."
-        )
+        raise InputError(f"{name} has no columns: found {found} while a minimum of 1 is required.")
 
 
 def _typed(
@@ -161,17 +151,8 @@ def _row_names(frame: nw.DataFrame[Any]) -> NDArray[Any]:
 
 
 def _readable(series: nw.Series[Any], key: str, name: str, read: Reader) -> Column:
-    """Read a column; an error of the frame's own library becomes one that names the column."""
-    try:
+    with readable(f"{name}: column {key!r}", series.dtype):
         return _from_series(series, key, name, read)
-    except InputError:
-        raise
-    except (OverflowError, ValueError, KeyError, NotImplementedError) as error:
-        raise InputError(
-            Place(name),
-            f": column {key!r} holds {series.dtype} entries that cannot be read ({error}): "
-            "correct or drop them",
-        ) from error
 
 
 def _from_series(series: nw.Series[Any], key: str, name: str, read: Reader) -> Column:
@@ -183,54 +164,30 @@ def _from_series(series: nw.Series[Any], key: str, name: str, read: Reader) -> C
         return read(texts)
     if dtype.is_nested() or dtype == nw.Binary:
         raise InputError(
-            Place(name), f": column {key!r} holds {dtype}, not plain entries: drop it or unpack it"
+            f"{name}: column {key!r} holds {dtype}, not plain entries: drop it or unpack it"
         )
     if dtype in (nw.Categorical, nw.Enum):
         return as_category(entries_of(series), key)  # even if the categories are numbers
     if dtype == nw.Object:  # before is_null, since pandas cannot compare some objects
         return _from_objects(series.to_list(), key, name, read)
-    missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
-    if dtype == nw.Boolean:
-        return Column(key, "boolean", _filled(series, missing, fill=False))
-    if dtype.is_numeric():
-        numbers = _filled(series, missing, fill=0)
-        if not dtype.is_float() and are_long(numbers):
-            return read(as_texts(as_digits(series.to_list())))
-        return Column(key, "number", numbers)
-    if isinstance(dtype, (nw.Datetime, nw.Duration)) and dtype.time_unit == "s":
-        _check_milliseconds(series, key, name)
-    if dtype == nw.Duration:
-        milliseconds = series.dt.total_milliseconds()
-        return Column(key, "number", _filled(milliseconds, missing, fill=0) / MILLISECONDS_PER_DAY)
-    if dtype in (nw.Date, nw.Datetime):
-        milliseconds = series.dt.timestamp("ms")
-        return Column(key, "date", _filled(milliseconds, missing, fill=0) / MILLISECONDS_PER_DAY)
+    if dtype in (nw.Date, nw.Datetime, nw.Duration):
+        times = _arrow(series).to_numpy(zero_copy_only=False)
+        return Column(key, "number" if dtype == nw.Duration else "date", _days(times, key, name))
+    if dtype in (nw.Int128, nw.UInt128):  # which pyarrow lacks
+        return _from_objects(series.to_list(), key, name, read)
+    if dtype == nw.Boolean or dtype.is_numeric():
+        entries = _arrow(series)
+        numbers = entries.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        if dtype.is_numeric() and not dtype.is_float() and are_long(numbers):
+            return read(as_texts(as_digits(entries.to_pylist())))
+        return Column(key, "boolean" if dtype == nw.Boolean else "number", np.array(numbers))
     return _from_objects(series.to_list(), key, name, read)
 
 
-def _check_milliseconds(series: nw.Series[Any], key: str, name: str) -> None:
-    """Refuse times whose milliseconds overflow 64 bits, which would give other times."""
-    seconds = np.abs(np.asarray(series.drop_nulls().cast(nw.Int64).to_numpy(), dtype=np.float64))
-    if seconds.size and seconds.max() > 2**63 / 1000:
-        raise InputError(
-            Place(name),
-            f": column {key!r} holds a time of {seconds.max():.3g} seconds: "
-            "correct it or drop the column",
-        )
-
-
-def _filled(
-    series: nw.Series[Any], missing: NDArray[np.bool_], fill: float | bool
-) -> NDArray[np.float64]:
-    if missing.any():
-        series = series.fill_null(fill)
-    if series.dtype.is_integer() and not series.implementation.is_polars():
-        # pyarrow's own cast refuses to round
-        numbers = np.array(series.to_numpy(), dtype=np.float64)
-    else:
-        numbers = np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
-    numbers[missing] = np.nan
-    return numbers
+def _arrow(series: nw.Series[Any]) -> Any:
+    """A series as one pyarrow array."""
+    array = series.alias("entries").to_arrow()  # polars panics at some names
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
 def _from_array(data: Any, name: str) -> tuple[dict[str, Maker], NDArray[Any], Any]:
@@ -247,15 +204,13 @@ def _from_array(data: Any, name: str) -> tuple[dict[str, Maker], NDArray[Any], A
         array = np.asarray(data, dtype=object)
     if array.ndim != 2:
         raise InputError(
-            Place(name),
-            f" must be a 2-D table, got an array of shape {array.shape}. Reshape your data: "
-            f"{name}.reshape(-1, 1) for one column, {name}.reshape(1, -1) for one row",
+            f"{name} must be a 2-D table, got an array of shape {array.shape}. Reshape your "
+            f"data: {name}.reshape(-1, 1) for one column, {name}.reshape(1, -1) for one row"
         )
     _check_shape(array.shape[0], array.shape[1], name)
     if array.dtype.kind == "c":
         raise InputError(
-            Place(name),
-            ": Complex data not supported: pass the real and imaginary parts as columns",
+            f"{name}: Complex data not supported: pass the real and imaginary parts as columns"
         )
     makers: dict[str, Maker] = {
         f"x{j}": partial(_from_vector, array[:, j], f"x{j}", name) for j in range(array.shape[1])
@@ -270,8 +225,9 @@ def _from_vector(vector: NDArray[Any], key: str, name: str, read: Reader) -> Col
         if vector.dtype.kind in "iu" and are_long(numbers):
             return read(as_texts(as_digits(vector.tolist())))
         return Column(key, kind, numbers)
-    if vector.dtype.kind == "M":
-        return Column(key, "date", _days(vector))
+    if vector.dtype.kind in "mM":
+        kind = "date" if vector.dtype.kind == "M" else "number"
+        return Column(key, kind, _days(vector, key, name))
     return _from_objects(vector.tolist(), key, name, read)
 
 
@@ -281,9 +237,8 @@ def _as_array(data: Any, name: str) -> NDArray[Any]:
     except ValueError:
         widths = sorted({len(row) if hasattr(row, "__len__") else 0 for row in data})
         raise InputError(
-            Place(name),
-            " must be a 2-D table, but its rows have different lengths "
-            f"({', '.join(map(str, widths[:5]))})",
+            f"{name} must be a 2-D table, but its rows have different lengths "
+            f"({', '.join(map(str, widths[:5]))})"
         ) from None
 
 
@@ -297,11 +252,19 @@ def _mixes_booleans(data: Any, array: NDArray[Any]) -> bool:
     )
 
 
-def _days(stamps: NDArray[np.datetime64]) -> NDArray[np.float64]:
-    missing = np.isnat(stamps)
-    days = stamps.astype("datetime64[ms]").astype(np.int64) / MILLISECONDS_PER_DAY
-    days[missing] = np.nan
-    return np.asarray(days)
+def _days(times: NDArray[Any], key: str, name: str) -> NDArray[np.float64]:
+    """Dates as days since 1970, or durations in days, to the millisecond; NaN where missing."""
+    missing = np.isnat(times)
+    unit, _ = np.datetime_data(times.dtype)
+    if unit == "s":  # whose milliseconds may overflow 64 bits, which would give other times
+        most = np.abs(times[~missing].astype(np.float64)).max(initial=0.0)
+        if most > 2**63 / 1000:
+            raise InputError(
+                f"{name}: column {key!r} holds a time of {most:.3g} seconds: "
+                "correct it or drop the column"
+            )
+    whole = times.astype(f"{times.dtype.kind}8[ms]").astype(np.int64)
+    return np.where(missing, np.nan, whole / MILLISECONDS_PER_DAY)
 
 
 def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Column:
@@ -316,11 +279,8 @@ def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Co
     for row, item in enumerate(items):
         if isinstance(item, (list, tuple, dict, set, np.ndarray)):
             raise InputError(
-                Place(name),
-                f": column {key!r}, ",
-                Row(name, row, row),
-                f" holds a {type(item).__name__}, not a plain entry: "
-                "argument must be a string or a number",
+                f"{name}: column {key!r}, row {row} holds a {type(item).__name__}, not a "
+                "plain entry: argument must be a string or a number"
             )
     entries = np.full(len(items), np.nan)
     if not present:
@@ -333,7 +293,7 @@ def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Co
             entries[~missing] = [float(item) for item in present]
         except OverflowError:
             raise InputError(
-                Place(name), f": column {key!r} holds a number beyond {MAX_MAGNITUDE:g}: replace it"
+                f"{name}: column {key!r} holds a number beyond {MAX_MAGNITUDE:g}: replace it"
             ) from None
         exact = all(isinstance(item, (int, np.integer, Decimal)) for item in present)
         if exact and are_long(entries):
@@ -345,7 +305,7 @@ def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Co
         return Column(key, "number", entries)
     if all(hasattr(item, "isoformat") and hasattr(item, "year") for item in present):
         stamps = np.array([_naive(item) for item in present], dtype="datetime64[ms]")
-        entries[~missing] = _days(stamps)
+        entries[~missing] = _days(stamps, key, name)
         return Column(key, "date", entries)
     texts = [None if gone else as_text(item) for item, gone in zip(items, missing, strict=True)]
     return read(as_texts(texts))

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._base.arrow import pa
 from shapley2d._tables.convert import as_table
+from shapley2d._tables.frames import readable
 from shapley2d._tables.intake import is_path
 from shapley2d._tables.reading.files import Source
 
@@ -51,11 +53,21 @@ def file_digest(table: Any) -> str:
     parts = {}
     for name in table.column_names:
         digest = hashlib.blake2b(digest_size=_BYTES)
-        _add_texts(
-            digest, [None if item is None else str(item) for item in table[name].to_pylist()]
-        )
+        _add_texts(digest, _texts(table[name], name))
         parts[name] = digest.hexdigest()
     return table_digest(parts)
+
+
+def _texts(column: Any, name: str) -> list[str | None]:
+    types = pa.types
+    if (
+        types.is_timestamp(column.type)
+        or types.is_date(column.type)
+        or types.is_duration(column.type)
+    ):
+        return list(column.to_numpy().astype(str).tolist())  # of all years and zones
+    with readable(f"column {name!r}", column.type):
+        return [None if item is None else str(item) for item in column.to_pylist()]
 
 
 def content_digest(data: Any, name: str) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 import narwhals.stable.v2 as nw
@@ -11,9 +12,15 @@ import numpy as np
 from shapley2d._base.arrow import pa, pc
 from shapley2d._base.entries import with_texts
 from shapley2d._tables.table import Table
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
+
+_UNREADABLE = (OverflowError, ValueError, KeyError, NotImplementedError)
+"""What libraries raise for years, zones, numbers and bytes that Python has no objects for."""
 
 FRAME_KINDS = ("pandas", "polars", "pyarrow")
 
@@ -28,6 +35,19 @@ def frame_kind(data: Any) -> str:
         if name in FRAME_KINDS:
             return name
     return "pandas" if importlib.util.find_spec("pandas") else "pyarrow"
+
+
+@contextmanager
+def readable(what: str, kind: Any) -> Iterator[None]:
+    """Entries of a type are read here: where their library fails to, that is the user's to know."""
+    try:
+        yield
+    except InputError:
+        raise
+    except _UNREADABLE as error:
+        raise InputError(
+            f"{what} holds {kind} entries that cannot be read ({error}): correct or drop them"
+        ) from error
 
 
 def make_frame(columns: dict[str, Any], kind: str) -> Any:

@@ -18,10 +18,10 @@ import numpy as np
 from shapley2d._base.arrow import pa
 from shapley2d._base.entries import as_text, with_texts
 from shapley2d._base.warnings import warn_input
-from shapley2d._base.words import counted, did_you_mean
-from shapley2d._tables.frames import frame_kind, make_frame, plain_types, with_names
+from shapley2d._base.words import counted, did_you_mean, shown
+from shapley2d._tables.frames import frame_kind, make_frame, plain_types, readable, with_names
 from shapley2d._tables.reading.files import Source, read_table
-from shapley2d.exceptions import InputError, Place, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -97,7 +97,7 @@ def _check_unique_names(data: Any, name: str) -> None:
     repeated = [str(key) for key, count in Counter(map(str, names)).items() if count > 1]
     if repeated:
         raise InputError(
-            Place(name), f": the column name {repeated[0]!r} occurs twice: rename one of them"
+            f"{name}: the column name {repeated[0]!r} occurs twice: rename one of them"
         )
 
 
@@ -106,10 +106,7 @@ def with_targets(X: Any, y: Any, X_valid: Any, y_valid: Any) -> tuple[Any, Any, 
     if not isinstance(y, str):
         if isinstance(X, Source) or is_path(X):
             raise InputError(
-                Place("y"),
-                " must be the name of the column to predict where ",
-                Place("X"),
-                " is the path of a file",
+                "y must be the name of the column to predict where X is the path of a file"
             )
         return X, y, X_valid, y_valid
     X, target = without_column(X, y, "X")
@@ -124,17 +121,14 @@ def without_column(data: Any, key: str, name: str, option: str = "y") -> tuple[A
     frame = nw.from_native(as_frame(data, name), eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         raise InputError(
-            Setting(option, key),
-            " names a column, but ",
-            Place(name),
-            " has no names: pass the entries",
+            f"{option}={shown(key)} names a column, but {name} has no names: pass the entries"
         )
     key = as_text(key)
     names = {as_text(column): column for column in frame.columns}  # pandas has whole numbers, too
     if key not in names:
         hint = did_you_mean(key, names)
-        use = ("to predict",) if option == "y" else ("for ", Setting(option))
-        raise InputError(Place(name), f" has no column {Setting('', key).shown(repr)} ", *use, hint)
+        use = "to predict" if option == "y" else f"for {option}"
+        raise InputError(f"{name} has no column {shown(key)} {use}{hint}")
     rest = frame.drop(names[key]).to_native()
     rest = replace(data, table=rest) if isinstance(data, Source) else rest
     return rest, frame.get_column(names[key]).to_native()
@@ -163,9 +157,8 @@ def _from_columns(columns: Mapping[Any, Any], name: str) -> Any:
         one = next(iter(lengths))
         other = next(key for key in lengths if lengths[key] != lengths[one])
         raise InputError(
-            Place(name),
-            f": column {one!r} has {counted(lengths[one], 'entry', 'entries')}, "
-            f"but column {other!r} has {lengths[other]:,}",
+            f"{name}: column {one!r} has {counted(lengths[one], 'entry', 'entries')}, but "
+            f"column {other!r} has {lengths[other]:,}"
         )
     return _frame(plain)
 
@@ -173,16 +166,17 @@ def _from_columns(columns: Mapping[Any, Any], name: str) -> Any:
 def _as_list(part: Any, key: str, name: str) -> list[Any]:
     series = nw.from_native(part, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
-        return series.to_list()
+        with readable(f"{name}: column {key!r}", series.dtype):
+            return series.to_list()
     if hasattr(part, "to_pylist"):
-        return list(part.to_pylist())
+        with readable(f"{name}: column {key!r}", part.type):
+            return list(part.to_pylist())
     if hasattr(part, "__array__"):
         part = np.asarray(part)
     single = not hasattr(part, "__len__") or getattr(part, "ndim", 1) == 0
     if single or isinstance(part, (str, bytes)):
         raise InputError(
-            Place(name),
-            f": column {key!r} is a single {type(part).__name__}, not a list of entries",
+            f"{name}: column {key!r} is a single {type(part).__name__}, not a list of entries"
         )
     return list(part)
 
@@ -190,7 +184,7 @@ def _as_list(part: Any, key: str, name: str) -> list[Any]:
 def _from_records(records: Sequence[Mapping[Any, Any]], name: str) -> Any:
     keys = dict.fromkeys(key for record in records for key in record)
     if not keys:
-        raise InputError(Place(name), " has no columns: its records are empty")
+        raise InputError(f"{name} has no columns: its records are empty")
     return _frame({as_text(key): [record.get(key) for record in records] for key in keys})
 
 
@@ -243,11 +237,8 @@ def warn_of_two_queries(X: Any, y: Any, names: tuple[str, str]) -> None:
     if (engine := str(table.implementation)) in _KEEPS_ORDER:
         return
     warn_input(
-        Place(names[0]),
-        " and ",
-        Place(names[1]),
-        f" are two {engine} queries, which may return their rows in different "
-        "orders: query both at once and name the target's column",
+        f"{names[0]} and {names[1]} are two {engine} queries, which may return their rows in "
+        "different orders: query both at once and name the target's column"
     )
 
 
@@ -266,7 +257,7 @@ def _warn_if_large(frame: nw.LazyFrame[Any], engine: str, name: str) -> None:
     if size < LARGE_BYTES:
         return
     warn_input(
-        Place(name),
-        f" is a {engine} query: collecting its {n_rows:,} rows x {n_columns:,} columns takes "
-        f"{size / 2**30:,.1f} GB as numbers; query fewer columns or a random sample of rows",
+        f"{name} is a {engine} query: collecting its {n_rows:,} rows x {n_columns:,} columns "
+        f"takes {size / 2**30:,.1f} GB as numbers; query fewer columns or a random sample of "
+        "rows"
     )

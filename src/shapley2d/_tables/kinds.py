@@ -10,11 +10,11 @@ import numpy as np
 from shapley2d._base.arrow import pa
 from shapley2d._base.entries import as_text, is_missing
 from shapley2d._base.warnings import warn_input
-from shapley2d._base.words import did_you_mean
+from shapley2d._base.words import did_you_mean, shown
 from shapley2d._tables.table import Column, FromText, Table, native_columns
 from shapley2d._tables.texts.column import text_column
 from shapley2d._tables.texts.numbers import plain_numbers
-from shapley2d.exceptions import InputError, Place, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -34,15 +34,15 @@ def check_kinds(kinds: Mapping[Any, str] | None, names: Iterable[str]) -> dict[s
     if kinds is None:
         return {}
     if not hasattr(kinds, "items"):
-        raise InputError(Setting("kinds", kinds), f" must be a dict from columns to {_KINDS}")
+        raise InputError(f"kinds={shown(kinds)} must be a dict from columns to {_KINDS}")
     known = list(names)
     for key, kind in kinds.items():
         name = as_text(key)
         if name not in known:
             hint = did_you_mean(name, known)
-            raise InputError(Setting("kinds", {key: kind}), f": there is no column {name!r}{hint}")
+            raise InputError(f"kinds={shown({key: kind})}: there is no column {name!r}{hint}")
         if kind not in KINDS:
-            raise InputError(Setting("kinds", {key: kind}), f": a column holds {_KINDS}")
+            raise InputError(f"kinds={shown({key: kind})}: a column holds {_KINDS}")
     return {as_text(key): kind for key, kind in kinds.items()}
 
 
@@ -56,9 +56,8 @@ def as_kind(column: Column, kind: str) -> Column:
         return Column(column.name, "number", column.entries, (), asked)
     if wanted == "date" and column.kind != "category":
         raise InputError(
-            Setting("kinds", {column.name: kind}),
-            f": column {column.name!r} holds {column.kind}s, not dates: pass dates, or text "
-            "such as '2024-02-29'",
+            f"kinds={shown({column.name: kind})}: column {column.name!r} holds "
+            f"{column.kind}s, not dates: pass dates, or text such as '2024-02-29'"
         )
     return text_column(pa.array(column.text(), pa.string()), column.name, kind=kind)
 
@@ -90,8 +89,7 @@ def match_columns(valid: Table, train: Table, name: str = "X_valid") -> Table:
             parts = [f"lacks {_quoted(absent)}"] if absent else []
             parts += [f"adds {_quoted(extra)}"] if extra else []
             raise InputError(
-                Place(name),
-                f" must have the columns of the training table, but it {' and '.join(parts)}",
+                f"{name} must have the columns of the training table, but it {' and '.join(parts)}"
             )
         order = [valid.column_names.index(key) for key in train.column_names]
         if order != sorted(order):
@@ -103,8 +101,7 @@ def match_columns(valid: Table, train: Table, name: str = "X_valid") -> Table:
             )
     elif valid.n_columns != train.n_columns:
         raise InputError(
-            Place(name),
-            f" has {valid.n_columns} columns, but the training table has {train.n_columns}",
+            f"{name} has {valid.n_columns} columns, but the training table has {train.n_columns}"
         )
     columns = tuple(_recode(v, t, name) for v, t in zip(valid.columns, train.columns, strict=True))
     return replace(valid, columns=columns)
@@ -121,13 +118,10 @@ def _warn_of_numbers_as_text(column: Column, train: Column, name: str) -> None:
     if text is None:  # numbers there, too, which the user passed as categories
         return
     warn_input(
-        Place(name),
-        f": column {train.name!r} holds numbers, but in the training table text is among them "
-        f"({text[:40]!r}), so that numbers are compared as text, equal or not: remove that "
-        "text, or set ",
-        Setting("kinds", {train.name: "number"}),
-        "; to keep it as text, set ",
-        Setting("kinds", {train.name: "text"}),
+        f"{name}: column {train.name!r} holds numbers, but in the training table text is among "
+        f"them ({text[:40]!r}), so that numbers are compared as text, equal or not: remove that "
+        f"text, or set kinds={shown({train.name: 'number'})}; to keep it as text, set "
+        f"kinds={shown({train.name: 'text'})}"
     )
 
 
@@ -147,9 +141,9 @@ def _recode(column: Column, train: Column, name: str) -> Column:
         numeric = {column.kind, train.kind} <= {"number", "boolean"}
         if not blank and not numeric:
             raise InputError(
-                Place(name),
-                f": column {train.name!r} holds {KIND_PLURALS[column.kind]}, but in the training "
-                f"table it holds {KIND_PLURALS[train.kind]}: give both the same type",
+                f"{name}: column {train.name!r} holds {KIND_PLURALS[column.kind]}, but in "
+                f"the training table it holds {KIND_PLURALS[train.kind]}: give both the "
+                "same type"
             )
         return Column(train.name, train.kind, column.entries, train.categories)
     if column.kind != "category":

@@ -9,18 +9,19 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.entries import is_missing
-from shapley2d._base.words import counted
+from shapley2d._base.words import counted, shown
 from shapley2d._tables.convert import as_table
+from shapley2d._tables.frames import readable
 from shapley2d._tables.intake import names_of, without_column
+from shapley2d._tables.row_words import row_words
 from shapley2d._tables.target_entries import as_series
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._base.arrays import Floats, Ints
     from shapley2d._tables.table import Table
-    from shapley2d.exceptions import Row
 
 
 def split_off_options(
@@ -52,14 +53,12 @@ def _split_off(X: Any, given: Any, option: str, name: str = "X") -> tuple[Any, A
 
 def read_groups(given: Any, table: Table) -> Ints:
     """The group of every row as a number, in the sorted order of the labels."""
-    items = entries_of(given, "groups", table.n_rows)
+    items = entries_of(given, "groups", table.n_rows, table=table.native)
     refuse_missing([is_missing(item) for item in items], table, "groups")
     try:
         labels = list(dict.fromkeys(items))
     except TypeError:
-        raise InputError(
-            Setting("groups"), " must hold one label per row: text, numbers or dates"
-        ) from None
+        raise InputError("groups must hold one label per row: text, numbers or dates") from None
     with suppress(TypeError):  # labels of several types have no order
         labels.sort()
     place = {label: k for k, label in enumerate(labels)}
@@ -78,53 +77,55 @@ def read_weights(given: Any, table: Table) -> Floats:
     wrong = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
     if wrong.size:
         raise InputError(
-            Setting(option),
-            f" is {weights[wrong[0]]:g} in ",
-            _row(option, wrong[0], table),
-            ": weights must be finite and not negative",
+            f"{option} is {weights[wrong[0]]:g} in {row_words(table, wrong[0])}: weights "
+            "must be finite and not negative"
         )
     if not weights.any():
-        raise InputError(Setting(option), " is 0 in every row: give some row a positive weight")
+        raise InputError(f"{option} is 0 in every row: give some row a positive weight")
     return weights
 
 
 def _numbers(given: Any, option: str, table: Table, kinds: tuple[str, ...], wanted: str) -> Floats:
+    given = as_series(given, option, table.native)
     entries_of(given, option, table.n_rows)
     column = as_table({option: given}, option).columns[0]
     if column.kind not in kinds:
-        raise InputError(Setting(option), f" must hold {wanted} for every row")
+        raise InputError(f"{option} must hold {wanted} for every row")
     stray = next(iter(column.from_text.strays.items()), None)
     if stray is not None:
         raise InputError(
-            Setting(option),
-            f" must hold {wanted} for every row, but holds {stray[1]!r} in ",
-            _row(option, stray[0], table),
+            f"{option} must hold {wanted} for every row, but holds {stray[1]!r} in "
+            f"{row_words(table, stray[0])}"
         )
     refuse_missing(np.isnan(column.entries).tolist(), table, option)
     return column.entries
 
 
-def entries_of(given: Any, option: str, count: int, noun: str = "row") -> list[Any]:
-    """The entries, one per row or column."""
-    series = as_series(given, option)
+def entries_of(
+    given: Any, option: str, count: int, noun: str = "row", *, table: Any = None
+) -> list[Any]:
+    """The entries, one per row or column; in the order of the rows of ``table``, a frame."""
+    series = as_series(given, option, table)
     if isinstance(series, nw.Series):
-        items = series.to_list()
+        with readable(option, series.dtype):
+            items = series.to_list()
     elif hasattr(given, "to_pylist"):
-        items = list(given.to_pylist())
+        with readable(option, given.type):
+            items = list(given.to_pylist())
     elif isinstance(given, (list, tuple, range)):
         items = list(given)
     elif getattr(given, "ndim", 0) == 1 and hasattr(given, "tolist"):  # an array or pandas index
         items = given.tolist()
     else:
-        raise InputError(
-            Setting(option, given),
-            " must be the name of a column, or one entry per row in an array, list or series"
+        wanted = (
+            "the name of a column, or one entry per row in an array, list or series"
             if noun == "row"
-            else f" must be a mapping from names, or one entry per {noun} in a list or an array",
+            else f"a mapping from names, or one entry per {noun} in a list or an array"
         )
+        raise InputError(f"{option}={shown(given)} must be {wanted}")
     if len(items) != count:
         entries = counted(len(items), "entry", "entries")
-        raise InputError(Setting(option), f" has {entries} for {counted(count, noun)}")
+        raise InputError(f"{option} has {entries} for {counted(count, noun)}")
     return items
 
 
@@ -133,16 +134,9 @@ def refuse_missing(missing: list[bool], table: Table, option: str) -> None:
     places = np.flatnonzero(missing)
     if places.size:
         raise InputError(
-            Setting(option),
-            f" is missing in {places.size} of {table.n_rows} rows, first in ",
-            _row(option, places[0], table),
-            ": fill it, or drop those rows",
+            f"{option} is missing in {places.size} of {table.n_rows} rows, first in "
+            f"{row_words(table, places[0])}: fill it, or drop those rows"
         )
-
-
-def _row(option: str, position: Any, table: Table) -> Row:
-    """A row in a message; weights may be of another table than X."""
-    return table.row(position, "" if option == "valid_weight" else "X")
 
 
 def weighted_mean(numbers: NDArray[Any], weights: Floats | None) -> float:

@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.entries import as_text, is_missing
 from shapley2d._tables.per_row import entries_of, refuse_missing
-from shapley2d._tables.target_entries import as_series
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -50,17 +48,9 @@ class PlayerGroups:
 
 
 def read_row_groups(given: Any, table: Table) -> PlayerGroups:
-    """The group of every row; a series is aligned with the table where both have an index."""
-    option, series = "row_groups", as_series(given, "row_groups")
-    ours, theirs = _index(table.native), _index(series)
-    if ours is not None and theirs is not None and not ours.equals(theirs):
-        if not (ours.is_unique and theirs.is_unique):
-            raise InputError(
-                Setting(option), " has another index than the table, and rows that stand twice in "
-                "it: pass one label per row as an array",
-            )  # fmt: skip
-        given = series.to_native().reindex(ours)
-    labels = entries_of(given, option, table.n_rows)
+    """The group of every row."""
+    option = "row_groups"
+    labels = entries_of(given, option, table.n_rows, table=table.native)
     refuse_missing([_is_empty(label) for label in labels], table, option)
     return PlayerGroups.of(_texts(labels, option))
 
@@ -73,21 +63,15 @@ def read_column_groups(given: Any, names: Sequence[str]) -> PlayerGroups:
         unknown = next((name for name in named if name not in names), None)
         if unknown is not None:
             raise InputError(
-                Setting(option), f" names the column {unknown!r}, which the table does not have"
+                f"{option} names the column {unknown!r}, which the table does not have"
             )
         labels = [named.get(name, name) for name in names]
     else:
         labels = entries_of(given, option, len(names), "column")
     empty = next((k for k, label in enumerate(labels) if _is_empty(label)), None)
     if empty is not None:
-        raise InputError(Setting(option), f" has no label for the column {names[empty]!r}")
+        raise InputError(f"{option} has no label for the column {names[empty]!r}")
     return PlayerGroups.of(_texts(labels, option))
-
-
-def _index(data: Any) -> Any:
-    """The pandas index of a frame or a series; None where there is none."""
-    found = nw.from_native(data, allow_series=True, pass_through=True)
-    return nw.maybe_get_index(found) if isinstance(found, (nw.DataFrame, nw.Series)) else None
 
 
 def _is_empty(label: Any) -> bool:
@@ -99,5 +83,5 @@ def _is_empty(label: Any) -> bool:
 
 def _texts(labels: Sequence[Any], option: str) -> list[str]:
     if any(isinstance(label, (list, tuple, set, np.ndarray)) for label in labels):
-        raise InputError(Setting(option), " must hold text, numbers or dates, not lists")
+        raise InputError(f"{option} must hold text, numbers or dates, not lists")
     return [as_text(label) for label in labels]

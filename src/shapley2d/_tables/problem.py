@@ -18,7 +18,7 @@ from shapley2d._tables.player_groups import PlayerGroups, read_column_groups, re
 from shapley2d._tables.scoring import check_scoring
 from shapley2d._tables.splits import check_cv, is_count, split_rows
 from shapley2d._tables.target import as_target, label_name, match_target
-from shapley2d.exceptions import InputError, Place, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -242,15 +242,11 @@ def _check_validation(X_valid: Any, y_valid: Any, valid_weight: Any, *, validate
     if (X_valid is None) != (y_valid is None):
         present, absent = ("y_valid", "X_valid") if X_valid is None else ("X_valid", "y_valid")
         raise InputError(
-            Place(present),
-            " came without ",
-            Place(absent),
-            ": pass both, or neither for cross-valuation",
+            f"{present} came without {absent}: pass both, or neither for cross-valuation"
         )
     if valid_weight is not None and not validates:
         raise InputError(
-            Setting("valid_weight"),
-            " weighs validation rows, but this method evaluates no model: leave it out",
+            "valid_weight weighs validation rows, but this method evaluates no model: leave it out"
         )
 
 
@@ -280,14 +276,11 @@ def _check_splitting(
         return
     if X_valid is not None:
         raise InputError(
-            Setting(asked[0]),
-            " says which rows validate others, but there is a validation table ",
-            Place("X_valid"),
-            ": leave one of them out",
+            f"{asked[0]} says which rows validate others, but there is a validation table "
+            "X_valid: leave one of them out"
         )
     raise InputError(
-        Setting(asked[0]),
-        " says which rows validate, but this method evaluates no model: leave it out",
+        f"{asked[0]} says which rows validate, but this method evaluates no model: leave it out"
     )
 
 
@@ -297,9 +290,7 @@ def _checked(problem: Problem) -> Problem:
         if split.valid_weights is not None and not split.valid_weights.any():
             one = len(problem.splits) == 1
             where = "every validation row" if one else f"all validation rows of split {k}"
-            raise InputError(
-                Setting("valid_weight"), f" is 0 for {where}: give some of them a positive weight"
-            )
+            raise InputError(f"valid_weight is 0 for {where}: give some of them a positive weight")
     return problem
 
 

@@ -8,6 +8,15 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from shapley2d._tables.table import Table
+
+
+def row_words(table: Table, position: Any) -> str:
+    """One of the rows in a message: ``line 7`` where a file was read, else ``row patient 7``."""
+    if table.lines is not None:
+        return f"line {table.lines[position]}"
+    return f"row {table.row_names[position]}"
+
 
 class RowWords:
     """The part of a result that says what its rows are called, by ``row_names`` and ``lines``."""

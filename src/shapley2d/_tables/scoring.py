@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from shapley2d._base.words import nearest_word
-from shapley2d.exceptions import InputError, Setting
+from shapley2d._base.words import nearest_word, shown
+from shapley2d.exceptions import InputError
 
 
 def check_scoring(scoring: Any) -> None:
@@ -14,8 +14,8 @@ def check_scoring(scoring: Any) -> None:
         return
     if not isinstance(scoring, str):
         raise InputError(
-            Setting("scoring", scoring),
-            " must be the name of one of scikit-learn's scores, or a scorer",
+            f"scoring={shown(scoring)} must be the name of one of scikit-learn's scores, or "
+            "a scorer"
         )
     from sklearn.metrics import get_scorer_names
 
@@ -24,6 +24,4 @@ def check_scoring(scoring: Any) -> None:
         longer = (name for name in known if name.startswith(scoring))
         near = next(longer, None) or nearest_word(scoring, known)
         hint = f"did you mean {near!r}?" if near else "for instance 'accuracy', 'roc_auc', 'r2'"
-        raise InputError(
-            Setting("scoring", scoring), f" is not one of scikit-learn's scores: {hint}"
-        )
+        raise InputError(f"scoring={shown(scoring)} is not one of scikit-learn's scores: {hint}")

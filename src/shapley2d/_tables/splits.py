@@ -11,8 +11,9 @@ import numpy as np
 from shapley2d._base.checks import check_whole
 from shapley2d._base.streams import fold_state
 from shapley2d._base.warnings import warn_input
-from shapley2d._base.words import counted, plural
-from shapley2d.exceptions import InputError, Setting
+from shapley2d._base.words import counted, plural, shown
+from shapley2d._tables.row_words import row_words
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -47,9 +48,8 @@ def check_cv(cv: Any) -> None:
         check_whole(cv, "cv", 2)
     elif isinstance(cv, (str, bytes)) or not (hasattr(cv, "split") or _is_iterable(cv)):
         raise InputError(
-            Setting("cv", cv),
-            " must be a whole number of at least 2, one of scikit-learn's splitters, or a list of "
-            "pairs of training rows and validation rows",
+            f"cv={shown(cv)} must be a whole number of at least 2, one of scikit-learn's "
+            "splitters, or a list of pairs of training rows and validation rows"
         )
 
 
@@ -105,11 +105,8 @@ def _counted(
         apart = [(train[~np.isin(groups[train], groups[test])], test) for train, test in splits]
         if not all(train.size for train, _ in apart):
             raise InputError(
-                Setting("groups"),
-                " and ",
-                Setting("time_order"),
-                " leave no rows to train on: every earlier row is of a group that validates; "
-                "leave one of them out",
+                "groups and time_order leave no rows to train on: every earlier row is of "
+                "a group that validates; leave one of them out"
             )
         return Parts(apart, "earlier rows train, later ones of other groups validate")
     if groups is not None:
@@ -120,10 +117,9 @@ def _counted(
 def _at_random(n_rows: int, target: Target, folds: int, seed: int) -> list[Part]:
     if n_rows < 2 * folds:
         raise InputError(
-            f"{counted(n_rows, 'row')} {plural(n_rows, 'is', 'are')} too few for ",
-            Setting("cv", folds),
-            f" (n_samples={n_rows} must be at least {2 * folds}): "
-            "pass a validation table or fewer folds",
+            f"{counted(n_rows, 'row')} {plural(n_rows, 'is', 'are')} too few for "
+            f"cv={shown(folds)} (n_samples={n_rows} must be at least {2 * folds}): pass a "
+            "validation table or fewer folds"
         )
     stratified = target.task == "classification" and np.bincount(target.codes).max() >= folds
     fold = _stratified(target.codes, folds, seed) if stratified else _shuffled(n_rows, folds, seed)
@@ -158,10 +154,8 @@ def _by_groups(target: Target, folds: int, seed: int, groups: Ints) -> list[Part
     count = int(groups.max()) + 1
     if count < folds:
         raise InputError(
-            Setting("groups"),
-            f" has {counted(count, 'group')}, too few for ",
-            Setting("cv", folds),
-            ": ask for fewer folds" if count > 1 else ": leave it out",
+            f"groups has {counted(count, 'group')}, too few for "
+            f"cv={shown(folds)}{': ask for fewer folds' if count > 1 else ': leave it out'}"
         )
     settings = {"n_splits": folds, "shuffle": True, "random_state": fold_state(seed)}
     rows = np.zeros(groups.size)
@@ -179,10 +173,8 @@ def _in_time(time: Floats, folds: int) -> list[Part]:
     moments = np.unique(time)
     if moments.size <= folds:
         raise InputError(
-            Setting("time_order"),
-            f" has {counted(moments.size, 'distinct moment')}, too few for ",
-            Setting("cv", folds),
-            f", which takes {folds + 1}: ask for fewer folds",
+            f"time_order has {counted(moments.size, 'distinct moment')}, too few for "
+            f"cv={shown(folds)}, which takes {folds + 1}: ask for fewer folds"
         )
     for steps in (np.sort(time), moments):  # folds of equal rows, else of equal moments
         size = steps.size // (folds + 1)
@@ -214,7 +206,7 @@ def _by_splitter(
             )
     except (TypeError, ValueError, AttributeError) as error:
         raise InputError(
-            Setting("cv", splitter), f" cannot split these rows: {_one_line(error)}"
+            f"cv={shown(splitter)} cannot split these rows: {_one_line(error)}"
         ) from error
     checked = _listed(found, order.size, np.arange(order.size))
     return [(np.sort(order[train]), np.sort(order[test])) for train, test in checked]
@@ -231,14 +223,14 @@ def _listed(cv: Iterable[Any], n_rows: int, kept: Ints) -> list[Part]:
             train, test = pair
         except (TypeError, ValueError):
             raise InputError(
-                Setting("cv"), f": split {k} is not a pair of training rows and validation rows"
+                f"cv: split {k} is not a pair of training rows and validation rows"
             ) from None
         sides = [_positions(rows, n_rows, f": split {k} ") for rows in (train, test)]
         both = np.intersect1d(sides[0], sides[1])
         if both.size:
             raise InputError(
-                Setting("cv"),
-                f": split {k} has row {both[0]} on both sides: a row trains or validates, not both",
+                f"cv: split {k} has row {both[0]} on both sides: a row trains or validates, "
+                "not both"
             )
         if repeated:
             here = [np.flatnonzero(np.isin(kept, rows)) for rows in sides]
@@ -246,12 +238,11 @@ def _listed(cv: Iterable[Any], n_rows: int, kept: Ints) -> list[Part]:
             here = [place[rows][place[rows] >= 0] for rows in sides]
         for rows, what in zip(here, ("train", "validate"), strict=True):
             if not rows.size:
-                raise InputError(Setting("cv"), f": split {k} has no rows that {what}")
+                raise InputError(f"cv: split {k} has no rows that {what}")
         splits.append((here[0], here[1]))
     if not splits:
         raise InputError(
-            Setting("cv"),
-            " has no splits: list a pair of training rows and validation rows at least",
+            "cv has no splits: list a pair of training rows and validation rows at least"
         )
     return splits
 
@@ -265,17 +256,13 @@ def _positions(rows: Any, n_rows: int, where: str) -> Ints:
     if array.dtype == bool and array.shape == (n_rows,):
         return np.flatnonzero(array)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise InputError(
-            Setting("cv"), f"{where}must list rows by their positions, as whole numbers"
-        )
+        raise InputError(f"cv{where}must list rows by their positions, as whole numbers")
     outside = array[(array < 0) | (array >= n_rows)]
     if outside.size:
-        raise InputError(
-            Setting("cv"), f"{where}lists row {outside[0]}, but positions are 0 to {n_rows - 1}"
-        )
+        raise InputError(f"cv{where}lists row {outside[0]}, but positions are 0 to {n_rows - 1}")
     distinct, counts = np.unique(array, return_counts=True)
     if distinct.size < array.size:
-        raise InputError(Setting("cv"), f"{where}lists row {distinct[counts > 1][0]} twice")
+        raise InputError(f"cv{where}lists row {distinct[counts > 1][0]} twice")
     return distinct.astype(np.intp)
 
 
@@ -288,28 +275,19 @@ def _refuse_leaks(
             shared = np.intersect1d(groups[train], groups[test])
             if shared.size:
                 one, other = (
-                    table.row(rows[groups[rows] == shared[0]][0]) for rows in (train, test)
+                    row_words(table, rows[groups[rows] == shared[0]][0]) for rows in (train, test)
                 )
                 raise InputError(
-                    Setting("cv"),
-                    f": split {k} trains on ",
-                    one,
-                    " and validates on ",
-                    other,
-                    ", which are of the same group: use a splitter that respects ",
-                    Setting("groups"),
-                    ", such as GroupKFold, or a number of folds",
+                    f"cv: split {k} trains on {one} and validates on {other}, which are of "
+                    "the same group: use a splitter that respects groups, such as "
+                    "GroupKFold, or a number of folds"
                 )
         if time is not None and time[train].max() > time[test].min():
             raise InputError(
-                Setting("cv"),
-                f": split {k} trains on ",
-                table.row(train[time[train].argmax()]),
-                ", which is later than ",
-                table.row(test[time[test].argmin()]),
-                ", which validates: use a splitter that keeps the order of ",
-                Setting("time_order"),
-                ", such as TimeSeriesSplit, or a number of folds",
+                f"cv: split {k} trains on {row_words(table, train[time[train].argmax()])}, "
+                f"which is later than {row_words(table, test[time[test].argmin()])}, which "
+                "validates: use a splitter that keeps the order of time_order, such as "
+                "TimeSeriesSplit, or a number of folds"
             )
 
 

@@ -23,7 +23,6 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.words import entry_text
-from shapley2d.exceptions import Row
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -150,11 +149,6 @@ class Table:
     def native(self) -> Any:
         """The user's table, for models that take it unencoded."""
         return self.frame if self.rows is None else native_rows(self.frame, self.rows)
-
-    def row(self, position: int, table: str = "X") -> Row:
-        """One of the rows, for a message."""
-        line = None if self.lines is None else int(self.lines[position])
-        return Row(table, int(position), self.row_names[position], line)
 
     @property
     def n_rows(self) -> int:

@@ -12,6 +12,7 @@ from shapley2d._base.entries import as_text, is_missing, is_number, which_missin
 from shapley2d._base.warnings import warn, warn_input
 from shapley2d._base.words import counted, plural
 from shapley2d._tables.column_warnings import MIN_ROWS
+from shapley2d._tables.row_words import row_words
 from shapley2d._tables.table import Column, Table
 from shapley2d._tables.target_entries import (
     Labels,
@@ -21,7 +22,7 @@ from shapley2d._tables.target_entries import (
     read_labels,
 )
 from shapley2d._tables.texts.stray_rule import MAX_CODES
-from shapley2d.exceptions import InputError, LeakWarning, Place, Row, Setting, UnseenLabelWarning
+from shapley2d.exceptions import InputError, LeakWarning, UnseenLabelWarning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,21 +64,20 @@ def _check_present(y: NDArray[Any], table: Table, name: str) -> None:
     if y.dtype.kind in "biuUSM":
         return
     if y.dtype.kind == "c":
-        raise InputError(Place(name), ": Complex data not supported")
+        raise InputError(f"{name}: Complex data not supported")
     is_float = y.dtype.kind == "f"
     gone = np.isnan(y) if is_float else which_missing(y.tolist())
     missing = np.flatnonzero(gone)
     if missing.size:
         raise InputError(
-            Place(name),
-            f" is missing (NaN) in {counted(missing.size, 'row')}, first in ",
-            table.row(missing[0], name),
-            f": drop {plural(missing.size, 'that row or fill it', 'those rows or fill them')}",
+            f"{name} is missing (NaN) in {counted(missing.size, 'row')}, first in "
+            f"{row_words(table, missing[0])}: drop "
+            f"{plural(missing.size, 'that row or fill it', 'those rows or fill them')}"
         )
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         first = int(np.flatnonzero(~np.isfinite(y))[0])
-        where = table.row(first, name)
-        raise InputError(Place(name), " is infinity (inf) in ", where, ": replace it by a number")
+        where = row_words(table, first)
+        raise InputError(f"{name} is infinity (inf) in {where}: replace it by a number")
 
 
 def guess_task(y: NDArray[Any]) -> Task:
@@ -96,7 +96,7 @@ def as_target(y: Any, table: Table, task: str = "auto") -> Target:
     """Check the target of a training table."""
     name = "y"
     check_choice(task, "task", TASKS)
-    vector, key, as_is = as_vector(y, name)
+    vector, key, as_is = as_vector(y, name, table.native)
     _check_length(vector, table, name)
     if key is not None and key in table.column_names:
         raise InputError(f"the target {key!r} is also a column of the features: drop it from them")
@@ -129,19 +129,16 @@ def _without_strays(
         return labels.entries, None
     kept = np.setdiff1d(np.arange(labels.entries.size), list(labels.strays))
     entries = object_vector(labels.entries[kept].tolist())
-    shown: list[str | Row] = []
-    for row, text in list(labels.strays.items())[:3]:
-        shown += [f"{', ' if shown else ''}{text[:40]!r} in ", table.row(row, name)]
+    some = [
+        f"{text[:40]!r} in {row_words(table, row)}" for row, text in list(labels.strays.items())[:3]
+    ]
     more = ", ..." if len(labels.strays) > 3 else ""
-    classes: list[str | Setting] = []
+    classes = ""
     if not any(is_missing(item) for item in entries) and guess_task(entries) == "classification":
-        classes = [", or set ", Setting("task", "classification"), " to use them as classes"]
+        classes = ", or set task='classification' to use them as classes"
     warn_input(
-        Place(name),
-        f" holds numbers, but not in {len(labels.strays)} of {labels.entries.size} rows (",
-        *shown,
-        f"{more}): those rows are left out; correct them",
-        *classes,
+        f"{name} holds numbers, but not in {len(labels.strays)} of {labels.entries.size} rows "
+        f"({', '.join(some)}{more}): those rows are left out; correct them{classes}"
     )
     return entries, kept
 
@@ -149,7 +146,7 @@ def _without_strays(
 def match_target(y: Any, table: Table, train: Target) -> Target:
     """Check the target of a validation table against that of the training table."""
     name = "y_valid"
-    vector, _, as_is = as_vector(y, name)
+    vector, _, as_is = as_vector(y, name, table.native)
     _check_length(vector, table, name)
     vector, table, kept = _read(vector, table, name, as_is=as_is, **_like(train))
     if train.task == "regression":
@@ -193,10 +190,8 @@ def _plain(labels: NDArray[Any]) -> list[Any]:
 def _check_length(y: NDArray[Any], table: Table, name: str) -> None:
     if y.size != table.n_rows:
         raise InputError(
-            Place(name),
-            f" has {counted(y.size, 'entry', 'entries')}, but its table has "
-            f"{counted(table.n_rows, 'row')}: "
-            "inconsistent numbers of samples",
+            f"{name} has {counted(y.size, 'entry', 'entries')}, but its table has "
+            f"{counted(table.n_rows, 'row')}: inconsistent numbers of samples"
         )
 
 
@@ -205,29 +200,24 @@ def _regression(y: NDArray[Any], table: Table, name: str, *, constant: bool = Fa
         numbers = y.astype(np.float64)
     except OverflowError:
         raise InputError(
-            Place(name), f" holds a number beyond {MAX_TARGET:g}, too large to square"
+            f"{name} holds a number beyond {MAX_TARGET:g}, too large to square"
         ) from None
     except (TypeError, ValueError):
         raise InputError(
-            Place(name),
-            " holds text, which regression cannot use: set ",
-            Setting("task", "classification"),
+            f"{name} holds text, which regression cannot use: set task='classification'"
         ) from None
     if not constant and np.unique(numbers).size < 2:
-        raise InputError(Place(name), " is the same number in every row: there is nothing to learn")
+        raise InputError(f"{name} is the same number in every row: there is nothing to learn")
     large = np.flatnonzero(np.abs(numbers) > MAX_TARGET)
     if large.size:
         raise InputError(
-            Place(name),
-            f" holds a number beyond {MAX_TARGET:g} in ",
-            table.row(large[0], name),
-            ", too large to square its errors: divide it by a constant first",
+            f"{name} holds a number beyond {MAX_TARGET:g} in {row_words(table, large[0])}, "
+            "too large to square its errors: divide it by a constant first"
         )
     if not constant and np.ptp(numbers) < 1 / MAX_TARGET:
         raise InputError(
-            Place(name),
-            f" differs by less than {1 / MAX_TARGET:g} between rows, too little to square its "
-            "errors: multiply it by a constant first",
+            f"{name} differs by less than {1 / MAX_TARGET:g} between rows, too little to "
+            "square its errors: multiply it by a constant first"
         )
     return Target("regression", numbers, numbers, np.array([]))
 
@@ -235,10 +225,7 @@ def _regression(y: NDArray[Any], table: Table, name: str, *, constant: bool = Fa
 def _classification(y: NDArray[Any], name: str) -> Target:
     if y.dtype.kind == "f" and not np.array_equal(y, np.round(y)):
         raise InputError(
-            "Unknown label type: ",
-            Place(name),
-            " holds fractions, not classes; set ",
-            Setting("task", "regression"),
+            f"Unknown label type: {name} holds fractions, not classes; set task='regression'"
         )
     kinds = set(map(type, _plain(y))) if y.dtype.kind == "O" else set()
     if len(kinds) > 1:
@@ -247,13 +234,12 @@ def _classification(y: NDArray[Any], name: str) -> Target:
         classes, codes = _texts(y) if kinds == {str} else np.unique(y, return_inverse=True)
     except TypeError:
         raise InputError(
-            Place(name),
-            f" holds labels of type {type(y[0]).__name__}, which have no order: make them text",
+            f"{name} holds labels of type {type(y[0]).__name__}, which have no order: make "
+            "them text"
         ) from None
     if classes.size < 2:
         raise InputError(
-            Place(name),
-            f" holds a single class ({classes[0]}): there is nothing to learn from 1 class",
+            f"{name} holds a single class ({classes[0]}): there is nothing to learn from 1 class"
         )
     return Target("classification", y, codes.astype(np.int64), classes)
 

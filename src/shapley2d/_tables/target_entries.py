@@ -10,16 +10,15 @@ import numpy as np
 
 from shapley2d._base.entries import as_text, is_missing, is_number, which_missing, with_texts
 from shapley2d._base.warnings import warn
-from shapley2d._tables.frames import entries_of, objects
+from shapley2d._tables.align import in_order
+from shapley2d._tables.frames import entries_of, objects, readable
 from shapley2d._tables.intake import collected
 from shapley2d._tables.texts.column import as_texts, text_column
 from shapley2d._tables.texts.numbers import EXACT
 from shapley2d._tables.texts.stray_rule import MAX_CODES
-from shapley2d.exceptions import InputError, Place, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from shapley2d._tables.table import Column
@@ -27,31 +26,33 @@ if TYPE_CHECKING:
 _SEVERAL = (list, tuple, dict, set, np.ndarray)  # not one label
 
 
-def as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None, bool]:
-    """The entries, the name of the series, and whether its labels need no further reading."""
-    series = as_series(y, name)
+def as_vector(y: Any, name: str, table: Any = None) -> tuple[NDArray[Any], str | None, bool]:
+    """The entries, the name of the series, and whether its labels need no further reading.
+
+    They are in the order of the rows of ``table``, a frame.
+    """
+    series = as_series(y, name, table)
     if isinstance(series, nw.Series):
-        items = with_texts(listed(lambda: entries_of(series), series.dtype, name))
+        with readable(name, series.dtype):
+            items = with_texts(entries_of(series))
         key = None if series.name is None else as_text(series.name)
         if series.dtype.is_numeric() and not which_missing(items).any():
             numbers = series.cast(nw.Float64) if series.dtype == nw.Decimal else series
             return np.asarray(numbers.to_numpy()), key, True
         return object_vector(items), key, series.dtype in (nw.Categorical, nw.Enum)
     if hasattr(y, "to_pylist"):
-        items = with_texts(listed(y.to_pylist, y.type, name))
+        with readable(name, y.type):
+            items = with_texts(y.to_pylist())
         return object_vector(items), None, hasattr(y, "dictionary")
     if y is None:
         raise InputError(
-            Place(name),  # the end is what scikit-learn looks for
-            " is missing: give the labels or numbers to predict, or the name of their column; "
-            "y should be a 1d array",
+            f"{name} is missing: give the labels or numbers to predict, or the name of "
+            "their column; y should be a 1d array"
         )
     try:
         vector = np.asarray(y)
     except ValueError:
-        raise InputError(
-            Place(name), " must be 1-D, got a list of lists of different lengths"
-        ) from None
+        raise InputError(f"{name} must be 1-D, got a list of lists of different lengths") from None
     if vector.ndim == 2 and vector.shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning
 
@@ -59,25 +60,17 @@ def as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None, bool]:
         warn(DataConversionWarning(message))
         vector = vector.ravel()
     if vector.ndim != 1:
-        raise InputError(Place(name), f" must be 1-D, got an array of shape {vector.shape}")
+        raise InputError(f"{name} must be 1-D, got an array of shape {vector.shape}")
     if vector.dtype.kind in "OUS":
         vector = object_vector(with_texts(vector.tolist()))
     return vector, None, hasattr(y, "categories")
 
 
-def listed(as_list: Callable[[], list[Any]], kind: Any, name: str) -> list[Any]:
-    """The entries of a target, which its library may fail to read."""
-    try:
-        return as_list()
-    except (OverflowError, ValueError, KeyError, NotImplementedError) as error:
-        raise InputError(
-            Place(name),
-            f" holds {kind} entries that cannot be read ({error}): correct or drop them",
-        ) from error
+def as_series(y: Any, name: str = "y", table: Any = None) -> Any:
+    """A series or a frame of one column as a narwhals series; anything else unchanged.
 
-
-def as_series(y: Any, name: str = "y") -> Any:
-    """A series or a frame of one column as a narwhals series; anything else unchanged."""
+    It is in the order of the rows of ``table``, a frame.
+    """
     if y is None:
         return None
     y = collected(y, name)
@@ -85,11 +78,12 @@ def as_series(y: Any, name: str = "y") -> Any:
     if isinstance(frame, nw.DataFrame):
         if frame.shape[1] != 1:
             raise InputError(
-                Place(name),
-                f" must be 1-D, got a table of {frame.shape[1]} columns: pass one of them",
+                f"{name} must be 1-D, got a table of {frame.shape[1]} columns: pass one of them"
             )
-        return frame.get_column(frame.columns[0])
-    return nw.from_native(y, series_only=True, pass_through=True)
+        series = frame.get_column(frame.columns[0])
+    else:
+        series = nw.from_native(y, series_only=True, pass_through=True)
+    return in_order(series, table, name) if isinstance(series, nw.Series) else series
 
 
 def object_vector(items: list[Any]) -> NDArray[Any]:
@@ -164,9 +158,8 @@ def label_column(texts: Any, name: str, *, kind: str | None = None, task: str = 
 def _refuse_several(items: list[Any], name: str) -> None:
     row, item = next((row, item) for row, item in enumerate(items) if isinstance(item, _SEVERAL))
     raise InputError(
-        Place(name),
-        f" holds a {type(item).__name__} in row {row}, not a label or a number: "
-        "choose another target",
+        f"{name} holds a {type(item).__name__} in row {row}, not a label or a number: "
+        "choose another target"
     )
 
 
@@ -174,11 +167,9 @@ def _dates(entries: NDArray[Any], name: str, kind: str | None, task: str) -> Lab
     if kind == "text" or (kind is None and task == "classification"):
         return Labels(entries)
     raise InputError(
-        Place(name),
-        " holds dates, which are neither numbers nor classes: predict a number (such as days since "
-        "the first date) or a class (such as the year), or set ",
-        Setting("task", "classification"),
-        " to use every date as a class",
+        f"{name} holds dates, which are neither numbers nor classes: predict a number (such "
+        "as days since the first date) or a class (such as the year), or set "
+        "task='classification' to use every date as a class"
     )
 
 
@@ -189,9 +180,7 @@ def _forced(texts: Any, column: Column, name: str) -> Column:
         return text_column(texts, name, kind="number")
     except InputError:
         raise InputError(
-            Place(name),
-            " holds text, which regression cannot use: set ",
-            Setting("task", "classification"),
+            f"{name} holds text, which regression cannot use: set task='classification'"
         ) from None
 
 

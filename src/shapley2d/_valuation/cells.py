@@ -113,7 +113,7 @@ def value_cells(
         The group of every row, such as the hospital that it comes from. The players are then these
         groups, in order of first appearance, each of which joins as a whole: values, errors, plots
         and the report are those of groups (the paper's blocks, where there are groups of columns
-        too). A column named here is not a feature; a pandas series is aligned with X by its index.
+        too). A column named here is not a feature; a pandas series goes by the index of X.
         In cross-valuation a group is its rows that train. ``MonteCarlo`` and ``Exact`` value
         groups; so does ``KNN``, from all subsets of the groups where these are few and from random
         orders otherwise.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from ast import literal_eval
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,13 @@ if TYPE_CHECKING:
 
 # advice in both languages: ``max_time="5m" (--max-time 5m)``
 _BOTH = re.compile(r'\w+="[^"]*"(?: with \w+="[^"]*")? \((--[^)]*)\)')
+
+
+_QUOTED = r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)"""
+_SETTING = re.compile(
+    rf"{_QUOTED}|(?<![\w-])(?P<name>[A-Za-z]\w*)"
+    rf"(?:=(?P<value>{_QUOTED}|\{{(?:{_QUOTED}|[^}}'\"])*\}}|[\w.-]*\w))?(?![\w(-])"
+)
 
 
 class Names(dict[str, str]):
@@ -39,7 +47,25 @@ def in_words(message: object, names: Mapping[str, str] | None = None) -> str:
     """A message of the library as the command line says it; ``names`` are those of tables."""
     if not isinstance(message, Worded):
         return _BOTH.sub(r"\1", str(message))
-    return message.worded(lambda part: _word(part, names or {}))
+    words = message.worded(lambda part: _word(part, names or {}))
+    if not all(isinstance(part, str) for part in message.args):
+        return words
+    name = next((one for one in names or {} if words.startswith((f"{one} ", f"{one}:"))), "")
+    return _SETTING.sub(_set, (names or {}).get(name, "") + words[len(name) :])
+
+
+def _set(found: re.Match[str]) -> str:
+    """A setting in a message that is plain text."""
+    name, value = found["name"], found["value"]
+    if name is None or (name not in _flags() and not (name == "kinds" and value)):
+        return found[0]
+    if value is None:
+        asked = found.string.endswith(" set ", 0, found.start())
+        return _flags()[name] if "_" in name or not found.start() or asked else found[0]
+    try:
+        return _word(Setting(name, literal_eval(value)), {})
+    except (ValueError, SyntaxError):
+        return f"{_flags().get(name, name)} {value}"
 
 
 def _word(part: Setting | Place | Row, names: Mapping[str, str]) -> str:

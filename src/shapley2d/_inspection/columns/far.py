@@ -16,7 +16,7 @@ import numpy as np
 from shapley2d._base.words import plural
 from shapley2d._inspection.binning import FEWEST_ROWS
 from shapley2d._inspection.columns.finding import HABIT, RARE, SUREST
-from shapley2d._tables.entry_writer import EntryWriter
+from shapley2d._inspection.tables.entry_writer import EntryWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -16,9 +16,9 @@ import numpy as np
 from shapley2d._base.words import plural
 from shapley2d._inspection.binning import FEWEST_ROWS
 from shapley2d._inspection.columns.finding import LOW, RARE, SURE, UNSURE, logistic, shortened
+from shapley2d._inspection.tables.entry_writer import EntryWriter
+from shapley2d._inspection.tables.marks import is_bound
 from shapley2d._tables.convert import MAX_MAGNITUDE
-from shapley2d._tables.entry_writer import EntryWriter
-from shapley2d._tables.texts.marks import is_bound
 from shapley2d._tables.texts.stray_rule import MISSING, MISSING_AMONG_NUMBERS
 
 if TYPE_CHECKING:

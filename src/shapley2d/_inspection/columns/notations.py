@@ -11,8 +11,8 @@ from shapley2d._base.words import plural
 from shapley2d._inspection.binning import FEWEST_ROWS
 from shapley2d._inspection.columns.finding import SURE, UNKNOWN, UNSURE, shortened
 from shapley2d._inspection.columns.missing import is_missing
-from shapley2d._tables.entry_writer import EntryWriter
-from shapley2d._tables.texts.marks import is_bound
+from shapley2d._inspection.tables.entry_writer import EntryWriter
+from shapley2d._inspection.tables.marks import is_bound
 from shapley2d._tables.texts.numbers import LONGEST
 from shapley2d._tables.texts.units import is_unit
 

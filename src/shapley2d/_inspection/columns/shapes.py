@@ -18,8 +18,9 @@ from shapley2d._inspection.columns.missing import is_mark, is_missing
 from shapley2d._inspection.columns.notations import untold_dates
 from shapley2d._inspection.columns.spellings import misspellings
 from shapley2d._inspection.marginal import shape_of
-from shapley2d._tables.entry_writer import EntryWriter, NumberStyle
-from shapley2d._tables.texts.units import convert, is_unit
+from shapley2d._inspection.tables.convert_units import convert
+from shapley2d._inspection.tables.entry_writer import EntryWriter, NumberStyle
+from shapley2d._tables.texts.units import is_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,7 +21,7 @@ import numpy as np
 
 from shapley2d._base.words import typed_number
 from shapley2d._inspection.columns.finding import RARE, SUREST
-from shapley2d._tables.entry_writer import EntryWriter
+from shapley2d._inspection.tables.entry_writer import EntryWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,8 +14,8 @@ import numpy as np
 
 from shapley2d._base.arrow import pa
 from shapley2d._base.limits import Limits
-from shapley2d._base.words import counted
-from shapley2d.exceptions import InputError, Note, Setting
+from shapley2d._base.words import counted, shown
+from shapley2d.exceptions import InputError, Note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +62,7 @@ def decode(data: bytes, path: str, encoding: str | None) -> Decoded:
     words = (
         f"{path} is not UTF-8 (first in line {line}): read as {name}; if letters look wrong, set "
     )
-    return Decoded(text, name, note=Note(words, Setting("encoding")))
+    return Decoded(text, name, note=Note(f"{words}encoding"))
 
 
 def _decode_as(data: bytes, path: str, encoding: str, mark: bytes) -> Decoded:
@@ -74,19 +74,17 @@ def _decode_as(data: bytes, path: str, encoding: str, mark: bytes) -> Decoded:
         return Decoded(data.decode(encoding).removeprefix("\ufeff"), encoding)
     except LookupError:
         raise InputError(
-            Setting("encoding", encoding),
-            " is not known: use for instance utf-8, cp1252 or latin-1",
+            f"encoding={shown(encoding)} is not known: use for instance utf-8, cp1252 or latin-1"
         ) from None
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{path}, line {_line(data, error.start)}: not written in {encoding}: try another ",
-            Setting("encoding"),
+            f"{path}, line {_line(data, error.start)}: not written in {encoding}: set "
+            "encoding to another one"
         ) from None
     except ValueError:  # punycode, idna and the like
         raise InputError(
-            f"{path} cannot be read with ",
-            Setting("encoding", encoding),
-            ": use for instance utf-8, cp1252 or latin-1",
+            f"{path} cannot be read with encoding={shown(encoding)}: use for instance "
+            "utf-8, cp1252 or latin-1"
         ) from None
 
 
@@ -122,17 +120,15 @@ def find_separator(text: str, path: str, asked: str | None) -> str:
         separator = SEPARATORS.get(asked, "\t" if asked == "\\t" else asked)
         if len(separator) != 1 or separator in '"\r\n\0' or not separator.isascii():
             raise InputError(
-                Setting("separator", asked),
-                f" is not known: use one ASCII character, or {', '.join(SEPARATORS)}",
+                f"separator={shown(asked)} is not known: use one ASCII character, or "
+                f"{', '.join(SEPARATORS)}"
             )
         return separator
     scores = {separator: _agreement(text, separator) for separator in SEPARATORS.values()}
     best = max(scores, key=lambda separator: scores[separator])
     if scores[best] == (0.0, 0):
         first = text.split("\n", 1)[0].strip()[:60]
-        raise InputError(
-            f"{path} has a single column ({first!r}): if it has more, set ", Setting("separator")
-        )
+        raise InputError(f"{path} has a single column ({first!r}): if it has more, set separator")
     return best
 
 

@@ -9,11 +9,12 @@ import numpy as np
 
 from shapley2d._base.arrow import pa, pc
 from shapley2d._base.entries import with_texts
+from shapley2d._base.words import shown
 from shapley2d._tables.frames import with_columns
 from shapley2d._tables.table import Column, FromText
 from shapley2d._tables.texts.numbers import TextReading, are_long, common_places, plain_numbers
 from shapley2d._tables.texts.stray_rule import MISSING, read_texts
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,8 +48,8 @@ def text_column(
     if kind in ("number", "date") and np.isnan(reading.values).all() and reading.strays.any():
         first = words[int(np.flatnonzero(reading.strays)[0])].as_py()
         raise InputError(
-            Setting("kinds", {key: kind}),
-            f": no entry of column {key!r} is a {kind}, the first is {first[:40]!r}",
+            f"kinds={shown({key: kind})}: no entry of column {key!r} is a {kind}, the first "
+            f"is {first[:40]!r}"
         )
     if reading.kind != "category":
         gone = np.isnan(reading.values) & ~reading.strays & (counts > 0)

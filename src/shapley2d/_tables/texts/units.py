@@ -5,7 +5,7 @@ Money has no fixed rate, and temperatures have no common zero: neither is conver
 
 from __future__ import annotations
 
-_QUANTITIES = (
+QUANTITIES = (
     {"µg": 1e-6, "mg": 1e-3, "g": 1.0, "kg": 1e3, "t": 1e6, "oz": 28.349523125, "lb": 453.59237,
      "lbs": 453.59237},
     {"µm": 1e-6, "mm": 1e-3, "cm": 0.01, "dm": 0.1, "m": 1.0, "km": 1e3, "in": 0.0254,
@@ -19,21 +19,8 @@ _QUANTITIES = (
 """By quantity, units in one of their own; a unit is in one of them only."""
 
 
-UNITS = sorted((unit for units in _QUANTITIES for unit in units), key=len, reverse=True)
+UNITS = sorted((unit for units in QUANTITIES for unit in units), key=len, reverse=True)
 """All of them, the longest first."""
-
-
-def convert(number: float, unit: str, into: str) -> float | None:
-    """A number in another unit; None where the two do not measure the same.
-
-    >>> convert(6400, "g", "kg"), convert(3, "g", "km"), convert(1, "Stück", "kg")
-    (6.4, None, None)
-    """
-    for units in _QUANTITIES:
-        one, other = (units.get(name.strip(" .").lower()) for name in (unit, into))
-        if one is not None and other is not None:
-            return float(f"{number * one / other:.12g}")
-    return None
 
 
 def is_unit(text: str) -> bool:
@@ -42,4 +29,4 @@ def is_unit(text: str) -> bool:
     >>> is_unit("KG"), is_unit("Stück")
     (True, False)
     """
-    return any(text.strip(" .").lower() in units for units in _QUANTITIES)
+    return any(text.strip(" .").lower() in units for units in QUANTITIES)

@@ -18,12 +18,12 @@ from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import printable
 from shapley2d._tables.column_warnings import find_keys, in_words
 from shapley2d._tables.convert import as_table
-from shapley2d._tables.label_check import MAX_ROWS, disagreeing_rows, rare_classes
 from shapley2d._tables.reading.files import Source, read_table
 from shapley2d._tables.target import as_target
 from shapley2d._tables.texts.column import clean_texts
 from shapley2d.cli.console import progress
 from shapley2d.cli.errors import MissingFlagsError, computing
+from shapley2d.cli.label_check import MAX_ROWS, disagreeing_rows, rare_classes
 from shapley2d.cli.options import FileOptions, flag_of
 from shapley2d.cli.reading.columns import (
     choose_columns,
@@ -145,9 +145,9 @@ def _check_inputs(
         found = read_target(source, target, kind=chosen.kinds.get(target), task=table.task)
         called.where["X"] = lambda row: source.where(int(found.rows[row]))
         kept = found.rows_of(source.table)
-        X = as_table(kept.select(chosen.features), "X", chosen.kinds_beside(target))
-    lines = None if row_id is not None else source.lines
-    X = replace(X, lines=None if lines is None else lines[found.rows])
+        lines = None if row_id is not None or source.lines is None else source.lines[found.rows]
+        features = Source(source.path, kept.select(chosen.features), lines)
+        X = as_table(features, "X", chosen.kinds_beside(target))
     missing = found.missing[:0] if table.drop_missing_target else found.missing
     X = _without_keys(source, X, missing, target, drop_keys=table.drop_keys)
     check_target(source, target, found.y)
@@ -252,7 +252,9 @@ def _with_validation(
             words = _missing_words(other, inputs.target, found.missing)
             raise MissingFlagsError(f"{other.path}: {words}", ["--drop-missing-target"], "fill it")
         kept = found.rows_of(other.table)
-        X_valid = as_table(kept.select(inputs.X.column_names), "X_valid", like=inputs.X)
+        lines = None if other.lines is None else other.lines[found.rows]
+        features = Source(other.path, kept.select(inputs.X.column_names), lines)
+        X_valid = as_table(features, "X_valid", like=inputs.X)
     weights = {} if weight is None else {WEIGHT: clean_texts(kept.select([weight])).column(0)}
     return replace(
         inputs, valid=other, X_valid=X_valid, y_valid=found.y, of_rows={**inputs.of_rows, **weights}

@@ -14,7 +14,7 @@ from shapley2d._inspection.decided_entries import check_decided
 from shapley2d._inspection.decisions import same_entry
 from shapley2d._inspection.inspect import check_width
 from shapley2d._inspection.storage import is_inspection
-from shapley2d._tables.convert import as_table
+from shapley2d._inspection.tables.read import inspected_table
 from shapley2d._tables.digest import column_digest, file_digest, table_digest
 from shapley2d.cli.console import progress
 from shapley2d.cli.errors import computing
@@ -105,7 +105,7 @@ def read_inspected(
         check_width(len(chosen.features))
         native = source.table.select(chosen.features)
         known = None if like is None else like._reference.table
-        X = as_table(native, "X", chosen.kinds_beside(target), known, infinite=True)
+        X = inspected_table(native, "X", chosen.kinds_beside(target), known)
     row_id = file.row_id
     row_names = np.arange(X.n_rows) if row_id is None else id_names(source.table.select([row_id]))
     return InspectedFile(
@@ -155,7 +155,7 @@ def check_decisions(decisions: Decisions, source: Source) -> None:
         table.column_names,
         table.num_rows,
         lambda name: table[name].to_pylist(),
-        lambda name: as_table(table.select([name]), "X", infinite=True).columns[0],
+        lambda name: inspected_table(table.select([name]), "X").columns[0],
         source.where,
     )
 
@@ -164,7 +164,7 @@ def _fingerprints(source: Source) -> list[str]:
     """Fingerprints of a file: that of its texts, and that of its columns as Python holds them."""
     known = [file_digest(source.table)]
     try:
-        table = as_table(source.table, "X", infinite=True)
+        table = inspected_table(source.table, "X")
     except InputError:
         return known
     return [*known, table_digest({column.name: column_digest(column) for column in table.columns})]

@@ -10,8 +10,8 @@ import numpy as np
 from shapley2d._base.arrow import pa
 from shapley2d._base.entries import which_missing
 from shapley2d._tables.column_warnings import looks_like_key
-from shapley2d._tables.frames import objects
-from shapley2d._tables.target_entries import label_column, listed, read_labels
+from shapley2d._tables.frames import objects, readable
+from shapley2d._tables.target_entries import label_column, read_labels
 from shapley2d._tables.texts.numbers import EXACT
 from shapley2d.exceptions import InputError, Note
 
@@ -39,9 +39,10 @@ class TargetColumn:
 def read_target(source: Source, target: str, *, kind: str | None, task: str) -> TargetColumn:
     """Read the target; rows whose entry does not match its type are left out, with a note."""
     column = source.table[target]
-    if pa.types.is_dictionary(column.type):
-        column, kind = column.cast(column.type.value_type), kind or "text"
-    entries, strays = _read(column, kind, task)
+    with readable("y", column.type):
+        if pa.types.is_dictionary(column.type):
+            column, kind = column.cast(column.type.value_type), kind or "text"
+        entries, strays = _read(column, kind, task)
     if not isinstance(entries, np.ndarray):
         gone = np.asarray(entries.is_null())
     elif entries.dtype.kind == "f":
@@ -114,7 +115,8 @@ def _as_vector(column: Any) -> NDArray[Any]:
         pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
     ):
         return np.asarray(column.to_numpy())
-    items = listed(column.to_pylist, column.type, "y")
+    with readable("y", column.type):
+        items = column.to_pylist()
     if pa.types.is_decimal(column.type) and column.type.scale == 0:
         items = [None if item is None else int(item) for item in items]
     return objects(items)

@@ -12,8 +12,8 @@ import numpy as np
 from shapley2d._base.arrow import pa, pq
 from shapley2d._base.atomic_write import atomic_write
 from shapley2d._inspection.decisions import same_entry
+from shapley2d._inspection.tables.read import inspected_table
 from shapley2d._tables.changes import change_cells
-from shapley2d._tables.convert import as_table
 from shapley2d._tables.frames import entries_of
 from shapley2d._tables.reading.csv_text import field_spans
 from shapley2d._tables.reading.files import parse_table, unpacked
@@ -143,8 +143,8 @@ def _text(entry: Any) -> str:
 
 def _read_as(column: Any, rows: list[int], decided: dict[int, str | None]) -> bool:
     """Whether entries are read as what was decided on as text, as 2024-01-02 is read as a day."""
-    there = as_table(pa.table({"x": column}), infinite=True)
-    said = as_table({"x": [decided[row] for row in rows]}, like=there, infinite=True)
+    there = inspected_table(pa.table({"x": column}))
+    said = inspected_table({"x": [decided[row] for row in rows]}, like=there)
     one, other = there.columns[0].take(np.array(rows, dtype=np.intp)), said.columns[0]
     return one.kind == other.kind and one.text() == other.text()
 

@@ -5,8 +5,8 @@ import pandas as pd
 from sklearn.datasets import load_wine
 
 from shapley2d._tables.convert import as_table
-from shapley2d._tables.label_check import disagreeing_rows, rare_classes
 from shapley2d._tables.target import as_target
+from shapley2d.cli.label_check import disagreeing_rows, rare_classes
 
 
 def check(X, y):
@@ -42,7 +42,7 @@ def test_tables_that_cannot_be_judged():
 
 
 def test_large_tables_are_looked_at_in_part(monkeypatch):
-    monkeypatch.setattr("shapley2d._tables.label_check.MAX_ROWS", 100)
+    monkeypatch.setattr("shapley2d.cli.label_check.MAX_ROWS", 100)
     X = np.repeat([0.0, 9.0], 200)[:, None] + np.random.default_rng(2).normal(size=(400, 1))
     y = np.repeat(["a", "b"], 200)
     y[:200:20] = "b"

@@ -1,0 +1,1 @@
+"""Reading and writing tables as an inspection does: marks, styles of entries, units."""
