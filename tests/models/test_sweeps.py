@@ -175,7 +175,7 @@ def test_truncation_trains_less_and_keeps_the_total():
         ({"model": "gausian_nb"}, "did you mean 'gaussian_nb'"),
         (
             {"model": "perceptron"},
-            "use one of 'tree', 'gaussian_nb', 'ridge', 'knn', 'boosting', 'forest'",
+            "use one of 'tree', 'gaussian_nb', 'ridge', 'knn', 'boosting', 'random_forest'",
         ),
         ({"truncation": -1}, "truncation=-1 must be a number and not be negative"),
     ],
@@ -191,7 +191,7 @@ def test_options_that_cannot_be_used_are_named(options, message):
         (MonteCarlo("ridge"), {"scoring": "neg_log_loss"}, "use accuracy, balanced_accuracy, or a model of scikit-learn"),
         (MonteCarlo("ridge"), {"scoring": "r2"}, "scoring='r2' cannot be computed by the built-in model='ridge'"),
         (MonteCarlo("knn"), {"scoring": "f1"}, "has no closed form: it is not a mean over validation rows: use 'accuracy'"),
-        (MonteCarlo("ridge", preprocess="none"), {}, "or use another model, such as model='scaled_ridge'"),
+        (MonteCarlo("ridge", preprocess="none"), {}, "or use another model, such as model='tree'"),
         (MonteCarlo("ridge", truncation=0.1), {}, "truncation=0.1 does not go with model='ridge'"),
         (MonteCarlo("knn", truncation=0.1), {}, "truncation=0.1 does not go with model='knn'"),
         (MonteCarlo("gaussian_nb"), {"task": "regression"}, "the task is regression"),

@@ -42,7 +42,7 @@ def measure_repair(
     *,
     n: int | None = None,
     probability: float | None = None,
-    model: Any = "forest",
+    model: Any = "random_forest",
     scoring: Any = None,
     cv: int = 5,
     n_repeats: int = 2,

@@ -27,7 +27,7 @@ class Exact(ModelMethod):
     Parameters
     ----------
     model : str, scikit-learn estimator or KNN
-        The name of a model, such as ``"tree"``, ``"ridge"``, ``"logistic"`` or ``"knn"``; or an
+        The name of a model, such as ``"tree"``, ``"ridge"`` or ``"knn"``; or an
         estimator; or ``KNN(...)`` for nearest neighbours with other options.
     preprocess : {"auto", "none"}
         ``"auto"`` encodes the table as numbers, one-hot where needed; ``"none"`` passes it on

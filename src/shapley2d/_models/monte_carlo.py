@@ -35,7 +35,7 @@ class MonteCarlo(ModelMethod):
     Parameters
     ----------
     model : str, scikit-learn estimator or KNN
-        The name of a model, such as ``"tree"``, ``"ridge"``, ``"logistic"`` or ``"knn"``; or an
+        The name of a model, such as ``"tree"``, ``"ridge"`` or ``"knn"``; or an
         estimator; or ``KNN(...)`` for nearest neighbours with other options.
     max_draws : int
         Stop after this many pairs of orders.
