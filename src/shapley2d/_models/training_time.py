@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
+from shapley2d._base.in_threads import count_threads
 from shapley2d._base.progress import now
 from shapley2d._base.words import format_seconds
 from shapley2d._estimation.draws import LEAST_DRAWS
@@ -26,8 +26,7 @@ def check_time(draws: GameDraws, run: Run) -> None:
         return
     n, m = games[0].n_rows, games[0].n_columns
     draw_s = _training_seconds(games[0]) * n * m * len(games)  # of one core
-    n_jobs = -1 if draws.compiled and run.n_jobs is None else run.n_jobs
-    left_s = float(run.limit.left() * effective_n_jobs(n_jobs))
+    left_s = run.limit.left() * count_threads(run.n_jobs)
     if LEAST_DRAWS * draw_s <= left_s:
         return
     fit = int(min(left_s * n / (LEAST_DRAWS * draw_s), n - 1))  # groups with time for enough draws
