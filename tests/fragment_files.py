@@ -6,7 +6,7 @@ import pandas as pd
 PIECES = {"north": (range(40), ["age", "limit"]), "south": (range(30, 70), ["limit", "town"]), "shop": (range(10, 80), ["spent"])}  # fmt: skip
 FILES = "north.csv south.csv shop.csv"
 QUESTION = "--on customer -t default --labels labels.csv --valid valid.csv"
-COMMAND = f"fragments {FILES} {QUESTION} -m gaussian_nb"
+COMMAND = f"fragments {FILES} {QUESTION} -m tree"
 
 
 def people(n, seed=0):

@@ -9,7 +9,7 @@ import numpy as np
 
 from shapley2d import Valuation
 from shapley2d._fragments.facts import FileDigest, Fragments
-from shapley2d._models.score_lines import SAYS
+from shapley2d._models.scores import SAYS
 
 MONEY = ("age", "capital_gain", "capital_loss")
 WORK = ("workclass", "occupation", "hours_per_week")

@@ -65,7 +65,7 @@ value_cells(
     y[rows],
     X_test[features][:2000],
     y_test[:2000],
-    method=Exact("forest"),
+    method=Exact("random_forest"),
     row_groups=groups.to_numpy(),
     column_groups=["all"] * len(features),
     scoring="balanced_accuracy",

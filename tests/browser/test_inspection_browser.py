@@ -340,7 +340,7 @@ def test_the_whole_loop(open_file, tmp_path, monkeypatch, capsys):
         "-o",
         "clean.csv",
         "--model",
-        "logistic",
+        "logistic_regression",
         "--report",
         "after.html",
     ]

@@ -196,7 +196,7 @@ def test_validation_rows_as_a_sample(capsys):
     assert "--valid-rows goes with --method knn, not with forest" in run(capsys, other, 2).err
 
 
-@pytest.mark.parametrize("model", ["tree", "scaled_ridge"])
+@pytest.mark.parametrize("model", ["tree", "logistic_regression"])
 def test_a_model_means_the_same_here_and_in_python(capsys, model):
     command = "cells train.csv -t kind --drop name --method mc --max-draws 3 --tolerance 0 --cv 2"
     out, _ = run(capsys, f"{command} --model {model} --json -o values.parquet")

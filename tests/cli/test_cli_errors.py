@@ -167,7 +167,7 @@ CASES = [
     (GOOD + "--semivalue beta:1e308,1e308", "is not known: use shapley, banzhaf"),
     (GOOD + "--method mc --tolerance inf", "--tolerance inf must be a number"),
     (GOOD + "--jobs 0 --method mc", "--jobs 0 must be a whole number of workers, or -1 for all cores"),
-    ("cells numbers.csv -t y --method mc --model logistic", ("--model logistic predicts classes, but the task is "
+    ("cells numbers.csv -t y --method mc --model logistic_regression", ("--model logistic_regression predicts classes, but the task is "
      "regression: use --model ridge or --model tree, or set --task classification")),
     (GOOD + "--method exact --valid good.csv", "use --method mc or --method knn, or value groups (--row-groups, --column-groups)"),
     # outputs

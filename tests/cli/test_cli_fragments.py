@@ -13,7 +13,7 @@ from command_line import errors, run
 from fragment_files import COMMAND, FILES, QUESTION
 from shapley2d import Valuation, value_fragments
 
-BARE = f"fragments {FILES} --on customer -t default -m gaussian_nb"
+BARE = f"fragments {FILES} --on customer -t default -m tree"
 
 
 @pytest.fixture(autouse=True)
@@ -66,7 +66,7 @@ def test_the_same_facts_for_machines(capsys, folder):
         folder / "valid.csv",
         labels=folder / "labels.csv",
         on="customer",
-        method="gaussian_nb",
+        method="tree",
         random_state=3,
         progress=False,
     )
@@ -98,7 +98,7 @@ def test_every_contributor_through_every_column(capsys):
 
 def test_names_are_those_of_files_or_given(capsys, folder):
     (folder / "a=b.csv").write_bytes((folder / "shop.csv").read_bytes())
-    command = f"fragments 'Bank North=north.csv' south.csv City=a=b.csv {QUESTION} -m gaussian_nb"
+    command = f"fragments 'Bank North=north.csv' south.csv City=a=b.csv {QUESTION} -m tree"
     facts = json.loads(run(capsys, f"{command} --json").out)
     assert {one["contributor"] for one in facts["contributors"]} == {"Bank North", "south", "City"}
     assert told(capsys, f"{command} other/south.csv") == (
@@ -152,7 +152,7 @@ def test_one_joined_file_and_who_holds_what(capsys, folder):
     table.to_csv("all.csv", index=False)
     (folder / "owners.csv").write_text("owner,row,column\nA,,age;limit\nB,,town;spent\n")
     command = "fragments all.csv --owners owners.csv --on customer -t default --valid valid.csv"
-    facts = json.loads(run(capsys, f"{command} -m gaussian_nb --json --receipt r.json").out)
+    facts = json.loads(run(capsys, f"{command} -m tree --json --receipt r.json").out)
     assert {one["contributor"]: one["file"] for one in facts["contributors"]} == {
         "A": None,
         "B": None,
@@ -273,7 +273,7 @@ def test_lines_of_many_sets_are_told(capsys, folder):
         part = table.loc[k : k + 60, ["customer", ["limit", "spent"][k % 2]]]
         part.to_csv(f"{name}.csv", index=False)
     files = " ".join(f"{name}.csv" for name in names)
-    out, _ = run(capsys, f"fragments {files} {QUESTION} -m gaussian_nb --max-time 3s")
+    out, _ = run(capsys, f"fragments {files} {QUESTION} -m tree --max-time 3s")
     assert "Best set of every size (12 of 14)\n" in out
     assert "random orders, " in out and "and other orders would change." in out
 

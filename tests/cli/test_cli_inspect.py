@@ -228,7 +228,7 @@ def test_a_spreadsheet_is_repaired_into_a_csv(capsys):
         (f"{REPAIR}--report clean.csv", "the name must end in .html"),
         ("repair people.csv nothing.csv -o clean.csv", "there is no file nothing.csv"),
         ("repair people.csv people.csv -o clean.csv", "people.csv is not a file of decisions"),
-        (f"{REPAIR}--model forrest", "did you mean 'forest'?"),
+        (f"{REPAIR}--model forrest", "did you mean 'random_forest'?"),
         (f"{REPAIR}--target boght", "has no such column (did you mean 'bought'?)"),
         (
             "repair other.csv decisions.csv -o clean.csv",

@@ -25,7 +25,7 @@ def made(tmp_path_factory):
         folder / "valid.csv",
         labels=folder / "labels.csv",
         on="customer",
-        method="gaussian_nb",
+        method="tree",
         progress=False,
     )
     found.receipt(folder / "r.json", pay=1000)
@@ -137,6 +137,6 @@ def test_a_joined_file_is_verified_with_its_owners(capsys, folder):
     fragment_files.people(80).to_csv("all.csv", index=False)
     (folder / "owners.csv").write_text("owner,row,column\nA,,age;limit\nB,,town;spent\n")
     command = "fragments all.csv --owners owners.csv --on customer -t default --valid valid.csv"
-    run(capsys, f"{command} -m gaussian_nb --receipt r.json")
+    run(capsys, f"{command} -m tree --receipt r.json")
     told = lines(capsys, "verify r.json all.csv owners.csv valid.csv")
     assert told[-1] == "- Computed again from the files: 2 values, all the same."

@@ -473,7 +473,7 @@ def test_a_model_that_cannot_be_fitted():
 
 def test_a_model_by_name():
     X, y, Xv, yv, *_ = tables(40, n_valid=20)
-    v = value_cells(X, y, Xv, yv, method=Forest("forest"))
+    v = value_cells(X, y, Xv, yv, method=Forest("random_forest"))
     assert v.info["n_trees"] == 50 and not v.info["boosted"]
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from test_values import by_boosting, by_naive_bayes, close
+from sklearn.tree import DecisionTreeClassifier
+from test_values import by_boosting, by_estimator, close
 from tiny_fragments import BruteForce, probability, tiny, value
 
 from shapley2d.exceptions import InputError, InputWarning
@@ -44,7 +45,8 @@ def labelled(**holders):
 
 
 @pytest.mark.parametrize(
-    ("method", "predict"), [("boosting", by_boosting), ("gaussian_nb", by_naive_bayes)]
+    ("method", "predict"),
+    [("boosting", by_boosting), ("tree", by_estimator(DecisionTreeClassifier(random_state=0)))],
 )
 @pytest.mark.parametrize("by", ["contributor", "column"])
 def test_a_row_trains_where_somebody_in_the_set_holds_its_label(method, predict, by):
@@ -139,7 +141,7 @@ def test_labels_of_others_never_change_the_predictions_of_a_set():
     parts = {"Bank": FRAGMENTS["Bank"].assign(late=Y), "Shop": FRAGMENTS["Shop"].assign(late=Y)}
     outside = ~parts["Shop"].index.isin(parts["Bank"].index)
     valid = VALID.iloc[:10]
-    for method in ("gaussian_nb", "tree", "knn"):
+    for method in ("hist_gradient_boosting", "tree"):
         plain = value(parts, "late", valid, method=method)
         third = {
             **parts,

@@ -119,13 +119,13 @@ def test_what_places_are_usually_worth_leaves_draws_unbiased_and_nearer(n, m, se
 def test_values_by_orders_of_real_fragments():
     fragments, y, valid = tiny()
     parts = {f"{name} {k}": part[k::2] for name, part in fragments.items() for k in (0, 1)}
-    exact = value(parts, y, valid, method="gaussian_nb")
-    found = value(parts, y, valid, method=MonteCarlo("gaussian_nb", max_draws=40))
+    exact = value(parts, y, valid, method="tree")
+    found = value(parts, y, valid, method=MonteCarlo("tree", max_draws=40))
     assert found._fragments.how == "orders"
     assert found._fragments.n_trained == len(found._fragments.sets)  # each set once
     assert found.total == pytest.approx(exact.total, abs=1e-12)
     assert (np.abs(found.row_values - exact.row_values) < 4 * found.row_stderr).all()
-    more = MonteCarlo("gaussian_nb", max_draws=400, tolerance=0.0)
+    more = MonteCarlo("tree", max_draws=400, tolerance=0.0)
     of_rows = value(parts, y, valid, method=more).row_stderr  # little is left open by orders
     np.testing.assert_allclose(of_rows, exact.row_stderr, rtol=0.4)
     np.testing.assert_array_equal(found.alone, exact.alone)

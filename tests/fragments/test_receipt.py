@@ -38,7 +38,7 @@ def valued(folder, given):
         folder / "valid.csv",
         labels=folder / "labels.csv",
         on="customer",
-        method="gaussian_nb",
+        method="tree",
         progress=False,
     )
 
@@ -122,7 +122,7 @@ def test_frames_in_memory_have_digests_too(folder, given):
     pieces = {name: pd.read_csv(path, index_col="customer") for name, path in given.items()}
     y = pd.read_csv(folder / "labels.csv", index_col="customer")["default"]
     valid = pd.read_csv(folder / "valid.csv").drop(columns="customer")
-    found = value_fragments(pieces, y, valid, method="gaussian_nb", progress=False)
+    found = value_fragments(pieces, y, valid, method="tree", progress=False)
     receipt = make_receipt(found)
     assert {one["file"] for one in receipt["contributors"]} == {""}
     shuffled = pieces | {"north": pieces["north"].iloc[::-1]}

@@ -10,8 +10,7 @@ from sklearn.metrics import accuracy_score, log_loss, r2_score, roc_auc_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tiny_fragments import BruteForce, holding, pool, probability, r_squared, tiny, value
 
-from shapley2d import KNN, MonteCarlo
-from shapley2d._knn.metric import measure
+from shapley2d import MonteCarlo
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.kinds import match_columns
 from shapley2d._tables.target import as_target
@@ -63,57 +62,8 @@ def by_estimator(estimator):
     return predict
 
 
-def by_naive_bayes(train, y, valid):
-    """Gaussian naive Bayes that skips missing entries; words by their shares, counted once more."""
-    found = np.zeros((len(valid), int(y.max()) + 1))
-    for row, c in np.ndindex(found.shape):
-        mine = (y == c).to_numpy()
-        found[row, c] = mine.mean()
-        for name, column in train.items():
-            every, own = column.dropna(), column[mine].dropna()
-            at = valid[name].iloc[row]
-            if not is_numeric_dtype(column):
-                words = every.unique()
-                if at in words:
-                    found[row, c] *= ((own == at).sum() + 1) / (len(own) + len(words))
-            elif every.std(ddof=0) > 0 and len(every) > 1:
-                part = own if len(own) > 1 else every
-                width = max(part.std(ddof=0), 0.1 * every.std(ddof=0))
-                found[row, c] *= np.exp(-(((at - part.mean()) / width) ** 2) / 2) / width
-    return found / found.sum(axis=1, keepdims=True)
-
-
-def by_neighbours(train, y, valid, k=10):
-    """The share of votes of the k nearest rows; those that tie for the last place share it."""
-    table = as_table(train)
-    seen = measure(table, match_columns(as_table(valid, "X_valid", like=table), table), tells=False)
-    k, found = min(k, len(train)), np.zeros((len(valid), int(y.max()) + 1))
-    for row in range(len(valid)):
-        far = []
-        for i in range(len(train)):
-            terms = []
-            for j in range(len(seen.train)):
-                apart = seen.valid[j][row] - seen.train[j][i]
-                if np.isnan(apart):
-                    terms.append(seen.missing[j])
-                else:
-                    terms.append(
-                        seen.weight[j] * (float(apart != 0) if seen.nominal[j] else apart**2)
-                    )
-            far.append(sum(terms))
-        last = sorted(far)[k - 1]
-        closer, tied = (np.array([f < last for f in far]), np.array([f == last for f in far]))
-        votes = closer + tied * (k - closer.sum()) / tied.sum()
-        for i, label in enumerate(y):
-            found[row, label] += votes[i] / k
-    return found
-
-
 JUDGES = {
     "boosting": ("boosting", by_boosting),
-    "naive Bayes": ("gaussian_nb", by_naive_bayes),
-    "neighbours": ("knn", by_neighbours),
-    "three neighbours": (KNN(3), lambda *tables: by_neighbours(*tables, k=3)),
     "tree": ("tree", by_estimator(DecisionTreeClassifier(random_state=0))),
 }
 
@@ -232,7 +182,7 @@ def test_who_holds_nothing_gets_exactly_nothing():
     nowhere = pd.DataFrame({"age": [np.nan, 2.0], "town": [None, "Bonn"]}, index=[y.index[0], 902])
     ghost = pd.DataFrame(np.nan, index=y.index, columns=["age", "debt"])
     more = {**fragments, "Ghost": ghost, "Nobody's rows": nowhere}
-    for method in ("boosting", MonteCarlo("gaussian_nb", max_draws=40)):
+    for method in ("boosting", MonteCarlo("tree", max_draws=40)):
         for by in ("contributor", "column"):
             with pytest.warns(InputWarning, match="1 row of 3. has no label and is left out"):
                 v = value(more, y, valid, method=method, by=by)

@@ -198,8 +198,8 @@ def test_a_table_of_nothing_but_idle_columns_is_worth_nothing():
     ("model", "task"),
     [
         *NAMED,
-        pytest.param("scaled_ridge", "regression", marks=pytest.mark.slow),
-        pytest.param("logistic", "classification", marks=pytest.mark.slow),
+        pytest.param("random_forest", "regression", marks=pytest.mark.slow),
+        pytest.param("logistic_regression", "classification", marks=pytest.mark.slow),
     ],
 )
 def test_idle_columns_get_nothing_of_models(model, task, include_label):

@@ -1,5 +1,7 @@
 """Monte Carlo: it reaches the exact value, says how far it is, stops in time and never depends on the workers."""
 
+import time
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
@@ -7,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from shapley2d import Exact, InputError, MonteCarlo, value_cells, value_game
 from shapley2d._base.precision import convergence_ratio
-from shapley2d.exceptions import PrecisionWarning
+from shapley2d.exceptions import OutOfTimeError, PrecisionWarning
 
 RNG = np.random.default_rng(3)
 X, Y = RNG.normal(size=(7, 3)).round(1), np.array([0, 1, 0, 1, 0, 1, 1])
@@ -195,6 +197,19 @@ def test_bad_options_are_named(arguments, error, message):
     options = {"n_rows": 3, "n_columns": 2, "progress": False, **arguments}
     with pytest.raises(error, match=message):
         value_game(lambda S, F: 1.0, **options)
+
+
+@pytest.mark.parametrize("method", ["exact", "mc"])
+def test_a_draw_that_is_late_ends_between_two_utilities(method):
+    calls = []
+
+    def slow(S, F):
+        calls.append(time.sleep(0.02))
+        return 1.0
+
+    with pytest.raises(OutOfTimeError, match=r"max_time=0\.2 is over: there is no first result"):
+        value_game(slow, 8, 8, method=method, max_time=0.2, n_jobs=1)
+    assert len(calls) <= 12
 
 
 def test_game_objects_are_taken_and_checked():

@@ -16,12 +16,12 @@ from model_oracles import grid_points, make_split, orders, surely_and_maybe_righ
 from shapley2d import InputError, MonteCarlo, value_cells
 from shapley2d._knn.metric import measure
 from shapley2d._knn.utility_game import KnnGame
+from shapley2d._models.game_draws import Orders
 from shapley2d._models.model_game import ModelGame
 from shapley2d._models.sweeps import SWEEPS
 from shapley2d._models.wrapped import GroupedGame, LabelGame
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.axes import nested, subsets
-from shapley2d._theory.game import nested_utilities
 
 from small_tables import split_of
 
@@ -86,13 +86,9 @@ def test_ridge_regression_is_scikit_learns(plain):
 def test_other_lists_of_coalitions_give_the_same(name, regression):
     split = make_split(4, 3, n=12, plain=True, regression=regression)
     game = KnnGame(split, n_neighbors=10) if name == "knn" else SWEEPS[name](split)
-    pair = orders(split)
-    rows, columns = map(nested, pair)
-    grid = nested_utilities(game, *pair)
+    rows, columns = map(nested, orders(split))
+    grid = game.utilities(rows, columns)
     same = {"rel": 1e-9, "abs": 1e-12}
-    assert game.utilities(rows, columns) == pytest.approx(grid, **same)
-    for start in range(5):
-        assert nested_utilities(game, *pair, start) == pytest.approx(grid[:, start:], **same)
     order, part = np.random.default_rng(0).permutation(len(rows)), [3, 0, 2, 1]
     shuffled = game.utilities(rows[order], columns[part])
     assert shuffled == pytest.approx(grid[np.ix_(order, part)], **same)
@@ -114,14 +110,11 @@ def test_the_label_joins_anywhere(inner):
         SWEEPS["ridge"](split) if inner == "ridge" else ModelGame(DecisionTreeClassifier(), split)
     )
     rows, columns = orders(split)
-    known, labelled = nested_utilities(game, rows, columns), LabelGame(game)
+    known, labelled = game.utilities(nested(rows), nested(columns)), LabelGame(game)
     for place in range(4):
         order = np.insert(columns, place, 3)
         expected = np.insert(known, [0] * (place + 1), known[0, 0], axis=1)
         expected = np.delete(expected, range(place + 1, 2 * place + 1), axis=1)
-        for start in range(5):
-            grid = labelled.grid(rows, order, start)
-            assert grid == pytest.approx(expected[:, start:], rel=1e-9, abs=1e-12)
         assert labelled.utilities(nested(rows), nested(order)) == pytest.approx(expected)
 
 
@@ -149,24 +142,23 @@ class CountedTree(DecisionTreeClassifier):
 
 def test_truncation_trains_less_and_keeps_the_total():
     split = make_split(9, 2, n=40, plain=True)
-    parts = (CountedTree(), split)
-    pair = orders(split)
+    rows, columns = map(nested, orders(split))
+    game = ModelGame(CountedTree(), split)
     grids, fits = [], []
     for truncation in (None, 0.0, 0.1, 2.0):
         CountedTree.fits = 0
-        grids.append(ModelGame(*parts, truncation=truncation).grid(*pair))
+        asked = {"seed": 0, "most": 1, "truncation": truncation}
+        draws = Orders([game], [slice(None)], 40, ("shapley", "shapley"), **asked)
+        grids.append(draws._grid(game, rows, columns))
         fits.append(CountedTree.fits)
-    assert (
-        fits[0] > fits[1] > fits[2] > fits[3] == 3
-    )  # at the end, the rows of all columns' coalitions alone
+    # at the end, the rows of all columns' coalitions alone
+    assert fits[0] > fits[1] > fits[2] > fits[3] == 3
     for grid, truncation in zip(grids[1:], (0.0, 0.1, 2.0), strict=True):
         assert np.array_equal(grid[-1], grids[0][-1])
         for b in range(1, 4):
             stop = 1 + np.flatnonzero(np.abs(grids[0][1:, b] - grids[0][-1, b]) <= truncation)[0]
             assert np.array_equal(grid[: stop + 1, b], grids[0][: stop + 1, b])
             assert (grid[stop + 1 :, b] == grids[0][-1, b]).all()
-    whole = ModelGame(*parts, truncation=2.0).utilities(*map(nested, pair))
-    assert np.array_equal(whole, grids[0])  # only along permutations
 
 
 @pytest.mark.parametrize(
@@ -175,7 +167,7 @@ def test_truncation_trains_less_and_keeps_the_total():
         ({"model": "gausian_nb"}, "did you mean 'gaussian_nb'"),
         (
             {"model": "perceptron"},
-            "use one of 'tree', 'gaussian_nb', 'ridge', 'knn', 'boosting', 'forest'",
+            "use one of 'tree', 'gaussian_nb', 'ridge', 'knn', 'boosting', 'random_forest'",
         ),
         ({"truncation": -1}, "truncation=-1 must be a number and not be negative"),
     ],
@@ -191,7 +183,7 @@ def test_options_that_cannot_be_used_are_named(options, message):
         (MonteCarlo("ridge"), {"scoring": "neg_log_loss"}, "use accuracy, balanced_accuracy, or a model of scikit-learn"),
         (MonteCarlo("ridge"), {"scoring": "r2"}, "scoring='r2' cannot be computed by the built-in model='ridge'"),
         (MonteCarlo("knn"), {"scoring": "f1"}, "has no closed form: it is not a mean over validation rows: use 'accuracy'"),
-        (MonteCarlo("ridge", preprocess="none"), {}, "or use another model, such as model='scaled_ridge'"),
+        (MonteCarlo("ridge", preprocess="none"), {}, "or use another model, such as model='tree'"),
         (MonteCarlo("ridge", truncation=0.1), {}, "truncation=0.1 does not go with model='ridge'"),
         (MonteCarlo("knn", truncation=0.1), {}, "truncation=0.1 does not go with model='knn'"),
         (MonteCarlo("gaussian_nb"), {"task": "regression"}, "the task is regression"),

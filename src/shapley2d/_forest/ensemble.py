@@ -101,7 +101,7 @@ def read_model(model: Any, problem: Problem, run: Run) -> tuple[list[Ensemble], 
             raise InputError(
                 Setting("model", model),
                 " is not a tree ensemble of scikit-learn: use ",
-                Setting("model", "forest"),
+                Setting("model", "random_forest"),
                 " or ",
                 Setting("model", "hist_gradient_boosting"),
             )

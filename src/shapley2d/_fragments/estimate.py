@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
+from shapley2d._base.in_threads import count_threads
 from shapley2d._base.progress import now
 from shapley2d._base.words import counted
 from shapley2d._estimation.run import run_draws
@@ -160,7 +160,7 @@ def _draws(game: FragmentGame, run: Run, judging: Judging) -> ScoredSets | Score
     """All sets or orders, as asked, or as there is time; a limit that is too short is refused."""
     n, m = game.n_rows, game.n_columns
     players, design = n + (m if m > 1 else 0), judging.design
-    workers = int(effective_n_jobs(-1 if game.compiled and run.n_jobs is None else run.n_jobs))
+    workers = count_threads(run.n_jobs)
     _scores(game, np.ones((1, n), dtype=bool))
     begin = now()  # the first training loads compiled code
     _scores(game, np.arange(n)[None] > 0)

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._fragments.join import Joined
     from shapley2d._models.judges import Judge
-    from shapley2d._models.score_lines import Score
-    from shapley2d._trees.boosting import Boosting
+    from shapley2d._models.scores import ScoreLines
 
 MOST_REMEMBERED = 2**27
 """Numbers of utilities that are remembered, as 4 bytes each: half a gigabyte."""
@@ -45,7 +44,7 @@ class FragmentGame:
         self,
         joined: Joined,
         players: Bools,
-        folds: Sequence[tuple[Judge | Boosting, Score, Ints | None]],
+        folds: Sequence[tuple[Judge, ScoreLines, Ints | None]],
         groups: Ints,
         *,
         compiled: bool = False,
@@ -90,7 +89,7 @@ class FragmentGame:
         score, lines = 0.0, []
         for judge, measure, rows in self._folds:
             held = cells if rows is None else np.ascontiguousarray(cells[:, rows])
-            found = measure(judge.predict(held) if held.any() else None) / len(self._folds)
+            found = measure.lines(judge.predict(held)) / len(self._folds)
             score += float(found[0])
             lines.append(found[1:])
         return score, np.concatenate(lines).astype(np.float32)

@@ -7,13 +7,11 @@ from typing import Any, ClassVar, Literal
 
 from shapley2d._base.checks import check_choice
 from shapley2d._estimation.draws import LEAST_DRAWS
-from shapley2d._knn.method import KNN
 from shapley2d._methods.method import Method
-from shapley2d._models.by_name import MODELS
+from shapley2d._models.by_name import MODELS, TAKE_MISSING
 from shapley2d._models.exact import Exact
-from shapley2d._models.judges import TAKE_MISSING
 from shapley2d._models.monte_carlo import MonteCarlo
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 
 @dataclass(frozen=True)
@@ -36,26 +34,23 @@ def read_method(method: Any) -> Judging:
         elif method not in MODELS:
             check_choice(method, "method", (*TAKE_MISSING, "exact", "mc"))
     if isinstance(method, type):
-        raise InputError(
-            Setting("method"), f" is the class {method.__name__}: make one, {method.__name__}()"
-        )
-    if not isinstance(method, Method) or isinstance(method, KNN):
+        raise InputError(f"method is the class {method.__name__}: make one, {method.__name__}()")
+    if not isinstance(method, Method):
         return Judging(method)
     if not isinstance(method, (Exact, MonteCarlo)):
         raise InputError(
-            Setting("method", method), " values cells: of contributors use ",
-            Setting("method", "boosting"), ", or Exact or MonteCarlo with a model",
-        )  # fmt: skip
+            f"method={method!r} values cells: of contributors use method='boosting', or Exact or "
+            "MonteCarlo with a model"
+        )
     if method.preprocess != "auto" or getattr(method, "truncation", None) is not None:
         raise InputError(
-            Setting("method", method), " has options of cells: of contributors only the model, ",
-            "tolerance and max_draws count",
-        )  # fmt: skip
+            f"method={method!r} has options of cells: of contributors only the model, tolerance "
+            "and max_draws count"
+        )
     if isinstance(method, MonteCarlo) and method.max_draws < LEAST_DRAWS:
         raise InputError(
-            Setting("max_draws", method.max_draws), " is too few for intervals: "
-            f"allow at least {LEAST_DRAWS}",
-        )  # fmt: skip
+            f"max_draws={method.max_draws} is too few for intervals: allow at least {LEAST_DRAWS}"
+        )
     if isinstance(method, Exact):
         return Judging(method.model, "all sets", 0.0, 1)
     return Judging(method.model, "orders", method.tolerance, method.max_draws)

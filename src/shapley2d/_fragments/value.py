@@ -25,7 +25,7 @@ from shapley2d._fragments.result import make_valuation
 from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run
 from shapley2d._models.judges import make_judge
-from shapley2d._models.score_lines import SAYS, Score, score_name, sorted_rows
+from shapley2d._models.scores import SAYS, ScoreLines, score_name, sorted_rows
 from shapley2d._tables.digest import content_digest
 from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.intake import as_frame, names_of, opened, without_column
@@ -108,10 +108,10 @@ def value_fragments(
         One value for each contributor, or one for each contributor and column.
     disagree : {"error", "first", "missing"}
         What happens to a cell for which contributors have different entries.
-    method : str, scikit-learn estimator, Exact, MonteCarlo or KNN
-        The model that judges: ``"boosting"``, compiled for this; ``"gaussian_nb"``, ``"knn"``; the
-        name of another model, or an estimator, that takes missing entries. It is trained on all
-        sets of up to 12 contributors (with ``by="column"`` up to 14 contributors and columns
+    method : str, scikit-learn estimator, Exact or MonteCarlo
+        The model that judges: ``"boosting"``, compiled for this; or ``"tree"``,
+        ``"hist_gradient_boosting"``, or any estimator that takes missing entries. It is trained on
+        all sets of up to 12 contributors (with ``by="column"`` up to 14 contributors and columns
         together), and on the sets along random orders of more. ``Exact(model)`` and
         ``MonteCarlo(model)`` decide which.
     scoring : str, optional
@@ -161,7 +161,7 @@ def value_fragments(
     goal = as_target(np.array(joined.labels, dtype=object), joined.table, task)
     splits = [sorted_rows(one) for one in _splits(joined, goal, target, pieces, asked, run.seed)]
     score, crossed = score_name(scoring, goal.task), X_valid is None
-    measures = [Score(score, split) for split in splits]
+    measures = [ScoreLines(score, split) for split in splits]
     folds = [
         (make_judge(judging.model, split, run.seed), measure, split.rows if crossed else None)
         for split, measure in zip(splits, measures, strict=True)

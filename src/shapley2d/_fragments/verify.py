@@ -101,7 +101,7 @@ def verify_receipt(
     >>> late = (table.age + table.debt > 0).rename("late")
     >>> pieces = {"Bank": table.loc[:59, ["age"]], "Shop": table.loc[:59, ["debt"]]}
     >>> y, later = late[:60], table[60:].assign(late=late)
-    >>> v = value_fragments(pieces, y, later, method="gaussian_nb", progress=False)
+    >>> v = value_fragments(pieces, y, later, method="tree", progress=False)
     >>> receipt = v.receipt(pay=1000)
     >>> verify_receipt(receipt, pieces, labels=y, valid=later, progress=False).ok
     True

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._models.cell_game import CellGame
+from shapley2d._models.scores import Score
 from shapley2d._models.sweeps import number_targets
 from shapley2d._trees.boosting import Boosting
-from shapley2d._trees.scores import row_scores
 
 if TYPE_CHECKING:
     from shapley2d._base.arrays import Bools, Floats
@@ -32,25 +32,18 @@ class BoostingGame(CellGame):
 
     def __init__(self, split: Split, *, scoring: str | None = None) -> None:
         super().__init__(split)
-        self._boosting = Boosting.coded(split.train, split.y, split.valid)
-        self._y_valid, self._weights = split.y_valid, split.weights
-        # balanced accuracy is accuracy with other weights
-        self._score = "accuracy" if scoring == "balanced_accuracy" else scoring or "probability"
-        self._middle = 0.0
+        self._judge = Boosting.coded(split.train, split.y, split.valid)
         if not self._classifies:
             number_targets(split)  # refuses a single validation row
-            self._score = "r2"
-            self._middle = float(np.average(split.y_valid.codes, weights=split.weights))
+            scoring = "r2"
+        elif scoring == "balanced_accuracy":  # accuracy with other weights
+            scoring = "accuracy"
+        self._score = Score(scoring or "probability", split)
 
     def _utility(self, rows: Bools, columns: Bools) -> float:
-        predictions = self._boosting.predict(columns[:, None] & rows)
-        return math.nan if predictions is None else self._scored(predictions)
+        predictions = self._judge.predict(columns[:, None] & rows)
+        return math.nan if predictions is None else self._score(predictions)
 
     def _of_labels(self, predicted: Floats) -> Floats:
-        return np.array([self._scored(line[:, None]) for line in predicted])
-
-    def _scored(self, predictions: Floats) -> float:
-        y, weights = self._y_valid, self._weights
-        predictions = np.broadcast_to(predictions, (len(predictions), y.codes.size))
-        scores = row_scores(predictions, y, self._score, prior=self._middle, weights=weights)
-        return float(np.average(scores, weights=weights))
+        every = np.ones(self._score.weights.size)
+        return np.array([self._score(line[:, None] * every) for line in predicted])

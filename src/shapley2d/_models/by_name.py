@@ -1,7 +1,7 @@
 """Models by name: one vocabulary for Python and for the command line.
 
-A *built-in* model is this package's own, which evaluates whole grids of coalitions; the others are
-scikit-learn's, with settings that suit small coalitions.
+A *built-in* model is this package's own; the others are scikit-learn's, by the names of their
+classes, with settings that suit small coalitions.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from shapley2d._base.words import nearest_word
+from shapley2d._base.words import nearest_word, shown
 from shapley2d._knn.method import KNN
 from shapley2d._methods.method import Method
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,89 +23,56 @@ if TYPE_CHECKING:
 class Model:
     """A model that has a name."""
 
-    name: str
     summary: str
     estimators: tuple[str, ...] = ()  # scikit-learn's, of classes and of numbers; none: built in
     settings: Mapping[str, Any] = field(default_factory=dict)  # theirs
-    scales: bool = False  # whether columns are scaled before
-    classifies_only: bool = False  # whether it predicts classes only
+    classifies_only: bool = False
     scorings: tuple[str, ...] = ()  # the scores that it can compute, if not all of scikit-learn's
-
-    @property
-    def built_in(self) -> bool:
-        """Whether it is this package's own."""
-        return not self.estimators
-
-    def make(self, task: str) -> Any:
-        """Scikit-learn's estimator."""
-        module, name = self.estimators[task == "regression"].split(".")
-        model = getattr(import_module(f"sklearn.{module}"), name)(**self.settings)
-        if not self.scales:
-            return model
-        from sklearn.pipeline import make_pipeline
-        from sklearn.preprocessing import StandardScaler
-
-        return make_pipeline(StandardScaler(), model)
+    instead: str = "tree"  # a model of scikit-learn that comes near
 
 
 MODELS = {
-    model.name: model
-    for model in (
-        Model(
-            "tree",
-            "scikit-learn's decision tree",
-            ("tree.DecisionTreeClassifier", "tree.DecisionTreeRegressor"),
-        ),
-        Model(
-            "gaussian_nb",
-            "Gaussian naive Bayes, built in",
-            classifies_only=True,
-            scorings=("accuracy", "balanced_accuracy"),
-        ),
-        Model(
-            "ridge",
-            "ridge regression or classification, built in, columns not scaled",
-            scorings=("accuracy", "balanced_accuracy", "r2"),
-        ),
-        Model("knn", "the K-nearest-neighbour utility, built in; KNN(...) for other options"),
-        Model(
-            "boosting",
-            "boosted trees, built in: milliseconds a subset, missing entries as such",
-            scorings=("accuracy", "balanced_accuracy", "neg_log_loss", "r2"),
-        ),
-        Model(
-            "forest",
-            "scikit-learn's random forest, 50 trees",
-            ("ensemble.RandomForestClassifier", "ensemble.RandomForestRegressor"),
-            {"n_estimators": 50},
-        ),
-        Model(
-            "hist_gradient_boosting",
-            "scikit-learn's histogram gradient boosting, 50 rounds",
-            ("ensemble.HistGradientBoostingClassifier", "ensemble.HistGradientBoostingRegressor"),
-            {"max_iter": 50, "min_samples_leaf": 5},
-        ),
-        # the solvers of these do not draw: a seed tells that no other fit is needed
-        Model(
-            "logistic",
-            "scikit-learn's logistic regression on scaled columns",
-            ("linear_model.LogisticRegression",),
-            {"max_iter": 1000, "random_state": 0},
-            scales=True,
-            classifies_only=True,
-        ),
-        Model(
-            "scaled_ridge",
-            "scikit-learn's ridge on scaled columns",
-            ("linear_model.RidgeClassifier", "linear_model.Ridge"),
-            {"random_state": 0},
-            scales=True,
-        ),
-    )
+    "tree": Model(
+        "scikit-learn's decision tree",
+        ("tree.DecisionTreeClassifier", "tree.DecisionTreeRegressor"),
+    ),
+    "gaussian_nb": Model(
+        "Gaussian naive Bayes, built in",
+        classifies_only=True,
+        scorings=("accuracy", "balanced_accuracy"),
+    ),
+    "ridge": Model(
+        "ridge regression or classification, built in, columns not scaled",
+        scorings=("accuracy", "balanced_accuracy", "r2"),
+    ),
+    "knn": Model("the K-nearest-neighbour utility, built in; KNN(...) for other options"),
+    "boosting": Model(
+        "boosted trees, built in: milliseconds a subset, missing entries as such",
+        scorings=("accuracy", "balanced_accuracy", "neg_log_loss", "r2"),
+        instead="hist_gradient_boosting",
+    ),
+    "random_forest": Model(
+        "scikit-learn's random forest, 50 trees",
+        ("ensemble.RandomForestClassifier", "ensemble.RandomForestRegressor"),
+        {"n_estimators": 50},
+    ),
+    "hist_gradient_boosting": Model(
+        "scikit-learn's histogram gradient boosting, 50 rounds",
+        ("ensemble.HistGradientBoostingClassifier", "ensemble.HistGradientBoostingRegressor"),
+        {"max_iter": 50, "min_samples_leaf": 5},
+    ),
+    "logistic_regression": Model(
+        "scikit-learn's logistic regression on scaled columns",
+        ("linear_model.LogisticRegression",),
+        # its solver does not draw: a seed tells that no other fit is needed
+        {"max_iter": 1000, "random_state": 0},
+        classifies_only=True,
+    ),
 }
 """The models by name."""
 
-_INSTEAD = {"ridge": "scaled_ridge", "boosting": "hist_gradient_boosting"}
+TAKE_MISSING = ("boosting", "hist_gradient_boosting", "tree")
+"""Those that take missing entries."""
 
 _OF_NUMBERS = ("r2", "neg_mean_squared_error")  # scores of regressions
 
@@ -114,14 +81,11 @@ OF_NEIGHBOURS = ("n_neighbors", "metric", "votes")
 """The options of ``KNN`` that are those of the model; others are about the closed form."""
 
 
-def check_neighbours(knn: KNN, words: Any) -> None:
+def check_neighbours(knn: KNN, words: str) -> None:
     """Refuse options of the closed form where nearest neighbours are a model of ``words``."""
-    other = [name for name in ("subsets", "n_subsets", "valid_rows") if name in knn.settings()]
-    if other:
-        raise InputError(
-            Setting(other[0], getattr(knn, other[0])), " does not go with ", words,
-            ": leave it out",
-        )  # fmt: skip
+    for name, value in knn.settings().items():
+        if name in ("subsets", "n_subsets", "valid_rows"):
+            raise InputError(f"{name}={value!r} does not go with {words}: leave it out")
 
 
 def check_model(model: Any, name: str = "model") -> None:
@@ -129,19 +93,19 @@ def check_model(model: Any, name: str = "model") -> None:
     if isinstance(model, KNN):
         check_neighbours(model, "nearest neighbours as a model")
     elif isinstance(model, Method):
-        raise InputError(Setting(name, model), " is a method: give a model, such as ", "'tree'")
+        raise InputError(f"{name}={model!r} is a method: give a model, such as 'tree'")
     elif isinstance(model, str) and model not in MODELS:
         near = nearest_word(model, MODELS)
         hint = f"did you mean {near!r}?" if near else f"use one of {', '.join(map(repr, MODELS))}"
         raise InputError(
-            Setting(name, model),
-            f" is not a scikit-learn estimator and not the name of a model: {hint}",
+            f"{name}={shown(model)} is not a scikit-learn estimator and not the name of a model: "
+            f"{hint}"
         )
 
 
 def is_built_in(model: Any) -> bool:
     """Whether a model is one of this package's own: by name, or nearest neighbours with options."""
-    return isinstance(model, KNN) or (isinstance(model, str) and MODELS[model].built_in)
+    return isinstance(model, KNN) or (isinstance(model, str) and not MODELS[model].estimators)
 
 
 def knn_of(model: Any) -> KNN | None:
@@ -157,42 +121,39 @@ def resolve_model(
     """The name of a built-in model, or scikit-learn's estimator."""
     if not isinstance(model, str):
         return model
-    record = MODELS[model]
-    instead = Setting("model", _INSTEAD.get(model, "tree"))
-    options = {"preprocess": (preprocess, "auto"), "truncation": (truncation, None)}
-    for name, (value, default) in options.items():
-        if record.built_in and value != default:
+    record, built_in = MODELS[model], is_built_in(model)
+    for option, default in (
+        (f"{preprocess=}", "preprocess='auto'"),
+        (f"{truncation=}", "truncation=None"),
+    ):
+        if built_in and option != default:
             raise InputError(
-                Setting(name, value), " does not go with ", Setting("model", model),
-                ", which is built in: leave it out, or use another model, such as ", instead,
-            )  # fmt: skip
-    if record.classifies_only and task == "regression":
+                f"{option} does not go with model={model!r}, which is built in: leave it out, or "
+                f"use another model, such as model={record.instead!r}"
+            )
+    if task == "regression" and record.classifies_only:
         raise InputError(
-            Setting("model", model),
-            " predicts classes, but the task is regression: use ",
-            Setting("model", "ridge"),
-            " or ",
-            Setting("model", "tree"),
-            ", or set ",
-            Setting("task", "classification"),
+            f"model={model!r} predicts classes, but the task is regression: use model='ridge' or "
+            "model='tree', or set task='classification'"
         )
-    if record.scorings:
-        _check_scoring(record, task, scoring)
-    return model if record.built_in else record.make(task)
-
-
-def _check_scoring(record: Model, task: str, scoring: Any) -> None:
-    """Refuse a score that a built-in model cannot compute."""
     known = [name for name in record.scorings if (name in _OF_NUMBERS) == (task == "regression")]
-    if scoring is None or (isinstance(scoring, str) and scoring in known):
-        return
-    instead = _INSTEAD.get(record.name, "tree")
-    if task == "classification" and scoring in ("neg_log_loss", "roc_auc"):
-        instead = "logistic"
-    raise InputError(
-        Setting("scoring", scoring),
-        " cannot be computed by the built-in ",
-        Setting("model", record.name),
-        f" in {task}: use {', '.join(known)}, or a model of scikit-learn, such as ",
-        Setting("model", instead),
-    )
+    if known and scoring is not None and not (isinstance(scoring, str) and scoring in known):
+        needs_shares = isinstance(scoring, str) and scoring in ("neg_log_loss", "roc_auc")
+        raise InputError(
+            f"scoring={shown(scoring)} cannot be computed by the built-in model={model!r} in "
+            f"{task}: use {', '.join(known)}, or a model of scikit-learn, such as "
+            f"model={('logistic_regression' if needs_shares else record.instead)!r}"
+        )
+    return model if built_in else _estimator(record, task)
+
+
+def _estimator(record: Model, task: str) -> Any:
+    """Scikit-learn's estimator; a linear one on scaled columns."""
+    module, name = record.estimators[task == "regression"].split(".")
+    model = getattr(import_module(f"sklearn.{module}"), name)(**record.settings)
+    if module != "linear_model":
+        return model
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(), model)

@@ -16,6 +16,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from shapley2d._base.arrays import Bools, Floats, Ints
+    from shapley2d._base.time_limit import TimeLimit
     from shapley2d._tables.problem import Split
 
 
@@ -53,6 +54,7 @@ class CellGame(ABC):
     """
 
     compiled = True
+    limit: TimeLimit | None = None  # when no more is trained
 
     def __init__(
         self, split: Split, looks: Floats | None = None, owners: Ints | None = None
@@ -98,6 +100,8 @@ class CellGame(ABC):
         for b, chosen in enumerate(columns):
             useful = teaching & chosen
             for a in np.flatnonzero(useful.any(axis=1)):
+                if self.limit is not None:
+                    self.limit.check()
                 worth[a, b] = self._utility(rows[a], useful[a])
         return worth
 

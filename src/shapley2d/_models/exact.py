@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from shapley2d._models.model_method import MODEL, PREPROCESS, ModelMethod
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ class Exact(ModelMethod):
     Parameters
     ----------
     model : str, scikit-learn estimator or KNN
-        The name of a model, such as ``"tree"``, ``"ridge"``, ``"logistic"`` or ``"knn"``; or an
+        The name of a model, such as ``"tree"``, ``"ridge"`` or ``"knn"``; or an
         estimator; or ``KNN(...)`` for nearest neighbours with other options.
     preprocess : {"auto", "none"}
         ``"auto"`` encodes the table as numbers, one-hot where needed; ``"none"`` passes it on
@@ -67,9 +67,6 @@ def check_exact(games: Sequence[Game]) -> None:
         if 2**players > MAX_EXACT_UTILITIES:
             raise InputError(
                 f"exact values of {game.n_rows} rows x {game.n_columns} columns need 2^{players} "
-                f"utilities, more than 2^{MAX_EXACT_UTILITIES.bit_length() - 1}: use ",
-                Setting("method", "mc"),
-                " or ",
-                Setting("method", "knn"),
-                ", or value groups (row_groups, column_groups)",
+                f"utilities, more than 2^{MAX_EXACT_UTILITIES.bit_length() - 1}: use method='mc' "
+                "or method='knn', or value groups (row_groups, column_groups)"
             )

@@ -11,8 +11,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
+from shapley2d._base.words import shown
 from shapley2d._models.function import describe_coalition
-from shapley2d.exceptions import InputError, Setting, UtilityError
+from shapley2d.exceptions import InputError, UtilityError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -153,9 +154,8 @@ def check_task(model: Any, task: str, option: str = "model") -> None:
     kind = get_tags(model).estimator_type
     if kind is not None and kind != wanted:
         raise InputError(
-            Setting(option, model),
-            f" is a {kind}, but the task is {task}: pass a {wanted}, or set ",
-            Setting("task"),
+            f"{option}={shown(model)} is a {kind}, but the task is {task}: pass a {wanted}, or "
+            "set task"
         )
 
 
@@ -163,8 +163,8 @@ def prepared_model(model: Any, task: str, random_state: int, option: str = "mode
     """A clone of the model, of the right kind, with every open seed set."""
     if isinstance(model, type) or not hasattr(model, "fit") or not hasattr(model, "get_params"):
         raise InputError(
-            Setting(option, model),
-            " is not a scikit-learn estimator: pass an instance with fit and predict",
+            f"{option}={shown(model)} is not a scikit-learn estimator: pass an instance with fit "
+            "and predict"
         )
     check_task(model, task, option)
     model, names = cloned(model), _open_seeds(model)

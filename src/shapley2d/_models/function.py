@@ -16,23 +16,30 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._base.arrays import Bools, Floats
+    from shapley2d._base.time_limit import TimeLimit
 
 
 class FunctionGame:
     """A game given by a function of two boolean masks.
 
     ``function(S, F)`` is the utility of rows ``S`` under columns ``F``, two boolean masks. It is
-    not asked about coalitions without rows or without columns, which are worth 0 by definition.
+    not asked about coalitions without rows or without columns, which are worth 0 by definition; nor
+    once the ``limit`` is over.
     """
 
     compiled = False
 
     def __init__(
-        self, function: Callable[[Bools, Bools], float], n_rows: int, n_columns: int
+        self,
+        function: Callable[[Bools, Bools], float],
+        n_rows: int,
+        n_columns: int,
+        limit: TimeLimit | None = None,
     ) -> None:
         self.function = function
         self.n_rows = n_rows
         self.n_columns = n_columns
+        self.limit = limit
 
     def utilities(self, rows: Bools, columns: Bools) -> Floats:
         """Matrix of utilities, one call of the function for each pair of coalitions."""
@@ -46,6 +53,8 @@ class FunctionGame:
         return matrix
 
     def _call(self, row_mask: Bools, column_mask: Bools) -> float:
+        if self.limit is not None:
+            self.limit.check()
         try:
             utility = float(self.function(row_mask.copy(), column_mask.copy()))
         except Exception as error:

@@ -14,13 +14,12 @@ import numpy as np
 
 from shapley2d._base.streams import draw_seeds, generator
 from shapley2d._estimation.draws import LEAST_DRAWS, Draw, Draws, Stratum
-from shapley2d._theory.axes import set_weights, step_weights, subsets
-from shapley2d._theory.game import nested_utilities
+from shapley2d._theory.axes import nested, set_weights, step_weights, subsets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from shapley2d._base.arrays import Floats, Ints
+    from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._theory.game import Game
     from shapley2d._theory.semivalues import Semivalue
 
@@ -112,6 +111,9 @@ class Orders(GameDraws):
     """Random orders of rows and of columns (Castro, Gomez and Tejada 2009).
 
     The values of a draw are the second differences of the grid of nested coalitions.
+
+    With ``truncation``: once a utility is that close to the one of all rows under the same columns,
+    the latter is taken for the rest (TMC-Shapley, Ghorbani and Zou, ICML 2019).
     """
 
     unit = "permutation"
@@ -126,10 +128,11 @@ class Orders(GameDraws):
         *,
         seed: int,
         most: int,
+        truncation: float | None = None,
     ) -> None:
         super().__init__(games, rows, n_rows, semivalues)
         folds = len(games)
-        self._seeds, self._most = draw_seeds(seed, folds), most
+        self._seeds, self._most, self._truncation = draw_seeds(seed, folds), most, truncation
         self.count, self.first, self.a_pass = most * folds, 10 * folds, folds
         self.whole_passes = folds > 1
 
@@ -142,7 +145,7 @@ class Orders(GameDraws):
         k, own = self._placed(number)
         game, random = self.games[k], generator(self._seeds[k], "draw", own)
         order = random.permutation(game.n_rows), random.permutation(game.n_columns)
-        H = nested_utilities(game, *order)
+        H = self._grid(game, nested(order[0]), nested(order[1]))
         steps = [step_weights(len(one), semivalue) for one, semivalue in zip(
             order, self.semivalues, strict=True)]  # fmt: skip
         if not self._guesses[k]:
@@ -160,6 +163,19 @@ class Orders(GameDraws):
     def placed(self, values: Floats, order: tuple[Ints, Ints]) -> Floats:  # noqa: ARG002
         """The values of an order, by places, that count."""
         return values
+
+    def _grid(self, game: Game, rows: Bools, columns: Bools) -> Floats:
+        """Utilities of nested coalitions."""
+        if self._truncation is None:
+            return game.utilities(rows, columns)
+        H = np.repeat(game.utilities(rows[-1:], columns), len(rows), axis=0)
+        H[0] = game.utilities(rows[:1], columns)[0]
+        for b in range(len(columns)):
+            for a in range(1, len(rows) - 1):
+                H[a, b] = game.utilities(rows[a : a + 1], columns[b : b + 1]).item()
+                if b and abs(H[a, b] - H[-1, b]) <= self._truncation:
+                    break
+        return H
 
     def notes(self, k: int, order: Ints, worth: Floats) -> dict[str, Any]:  # noqa: ARG002
         """What to keep of the row coalitions along an order, under all columns."""

@@ -14,14 +14,14 @@ from sklearn.metrics import check_scoring
 from sklearn.pipeline import make_pipeline
 
 from shapley2d._base.warnings import without_warnings
+from shapley2d._base.words import shown
 from shapley2d._models.cell_game import CellGame
 from shapley2d._models.fitting import Trainer, constant_classifier, error_line
 from shapley2d._models.pruning import names_columns, prune_columns
 from shapley2d._tables.encoding import encode_tables
 from shapley2d._tables.per_row import weighted_mean
 from shapley2d._tables.table import native_columns, native_rows
-from shapley2d._theory.axes import nested
-from shapley2d.exceptions import InputError, Place, Setting, UtilityError
+from shapley2d.exceptions import InputError, UtilityError
 
 if TYPE_CHECKING:
     from shapley2d._base.arrays import Bools, Floats, Ints
@@ -43,10 +43,6 @@ class ModelGame(CellGame):
     ``ColumnTransformer`` always gets it, and columns outside the coalition are taken out of its
     lists.
 
-    With ``truncation``, along a permutation of the rows: once the utility is that close to the
-    utility of all rows under the same columns, the latter is taken for the rest, untrained
-    (TMC-Shapley, Ghorbani and Zou, ICML 2019).
-
     Columns that are the same in all of a coalition's rows are left out before training. Labels
     alone predict by a constant model; where classes tie, the utility is the mean over them.
     """
@@ -60,12 +56,11 @@ class ModelGame(CellGame):
         *,
         scoring: Any = None,
         preprocess: Literal["auto", "none"] = "auto",
-        truncation: float | None = None,
         random_state: int = 0,
     ) -> None:
         super().__init__(split)
         self._trainer = Trainer(model, split, random_state)
-        self._truncation, self._names = truncation, split.train.column_names
+        self._names = split.train.column_names
         self._classes, self._y_valid = split.y.classes, split.y_valid.y
         self._weights = split.valid_weights
         self._score = self._scorer(scoring)
@@ -82,20 +77,6 @@ class ModelGame(CellGame):
     def model(self) -> Any:
         """The model that is trained, with every open seed set."""
         return self._trainer.model
-
-    def grid(self, row_order: Ints, column_order: Ints, start: int = 0) -> Floats:
-        """Utilities of nested coalitions, of at least ``start`` columns; truncated if asked for."""
-        rows, columns = nested(row_order), nested(column_order)[start:]
-        if self._truncation is None:
-            return self.utilities(rows, columns)
-        ends = self.utilities(rows[[0, -1]], columns)
-        worth = np.concatenate([ends[:1], np.repeat(ends[1:], self.n_rows, axis=0)])
-        for b, chosen in enumerate(columns):
-            for a in range(1, self.n_rows):
-                worth[a, b] = self.utilities(rows[a : a + 1], columns[b : b + 1]).item()
-                if chosen.any() and abs(worth[a, b] - ends[1, b]) <= self._truncation:
-                    break
-        return worth
 
     def _utility(self, rows: Bools, columns: Bools) -> float:
         """The score of the model trained on these cells; NaN if it looks at none of the columns."""
@@ -153,9 +134,8 @@ class ModelGame(CellGame):
         if not self._classifies and scoring is None:
             if self._y_valid.size < 2:
                 raise InputError(
-                    Place("y_valid"),
-                    " has a single row, which is too few for R squared: pass more, or a ",
-                    Setting("scoring"),
+                    "y_valid has a single row, which is too few for R squared: pass more, or a "
+                    "scoring"
                 )
             if getattr(type(self.model), "score", None) is RegressorMixin.score:
                 scoring = "r2"  # the same; a scorer asks for predictions once
@@ -168,10 +148,8 @@ class ModelGame(CellGame):
             one.name == "sample_weight" or one.kind is one.VAR_KEYWORD for one in parameters
         ):
             raise InputError(
-                Setting("scoring", scoring),
-                " takes no sample_weight, so that it cannot weigh validation rows: leave ",
-                Setting("valid_weight"),
-                " out, or use another score",
+                f"scoring={shown(scoring)} takes no sample_weight, so that it cannot weigh "
+                "validation rows: leave valid_weight out, or use another score"
             )
         return scorer
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.words import shown
 from shapley2d._methods.baseline import BEST_CONSTANT, BLIND_GUESS, warn_of_perfect_zero
 from shapley2d._methods.score_facts import score_facts
 from shapley2d._models.by_name import knn_of, resolve_model
 from shapley2d._models.wrapped import GroupedGame, LabelGame
 from shapley2d._tables.problem import weigh_problem
-from shapley2d.exceptions import Setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,18 +51,11 @@ def model_games(method: Any, problem: Problem, run: Run) -> ProblemGames:
         else:
             from shapley2d._models.model_game import ModelGame
 
-            games = [
-                ModelGame(
-                    resolved,
-                    split,
-                    scoring=scoring,
-                    preprocess=preprocess,
-                    truncation=truncation,
-                    random_state=run.seed % 2**32,
-                )
-                for split in problem.splits
-            ]
+            asked = {"scoring": scoring, "preprocess": preprocess, "random_state": run.seed % 2**32}
+            games = [ModelGame(resolved, split, **asked) for split in problem.splits]
             info = {"model": repr(games[0].model)}
+        for game in games:
+            game.limit = None if run.limit is None else run.limit.at_latest()
         if problem.baseline == "zero":
             _warn_of_errors(scoring)
         else:
@@ -91,7 +84,7 @@ def _of_groups(games: Sequence[Game], problem: Problem) -> tuple[list[Game], lis
     return found, members, int(numbers.max()) + 1
 
 
-def _sweeps(model: str, problem: Problem) -> list[Game]:
+def _sweeps(model: str, problem: Problem) -> list[Any]:
     """The games of a built-in model."""
     splits = weigh_problem(problem).splits
     if model == "boosting":
@@ -127,4 +120,4 @@ def _warn_of_errors(scoring: Any) -> None:
     from sklearn.metrics import get_scorer
 
     if getattr(get_scorer(scoring), "_sign", 1) < 0:
-        warn_of_perfect_zero(str(Setting("scoring", scoring)))
+        warn_of_perfect_zero(f"scoring={shown(scoring)}")

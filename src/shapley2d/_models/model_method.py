@@ -66,4 +66,4 @@ class ModelMethod(Method):
         from shapley2d._theory.game import gain_of_all
 
         from_zero = problem.baseline == "zero"
-        return gain_of_all(self.games(problem, run).games, from_zero=from_zero)
+        return gain_of_all(self.games(problem, run.quiet()).games, from_zero=from_zero)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from shapley2d._base.defaults import TOLERANCE
 from shapley2d._methods.method import MOST, PRECISE, Option
 from shapley2d._models.model_method import MODEL, PREPROCESS, ModelMethod
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ class MonteCarlo(ModelMethod):
     Parameters
     ----------
     model : str, scikit-learn estimator or KNN
-        The name of a model, such as ``"tree"``, ``"ridge"``, ``"logistic"`` or ``"knn"``; or an
+        The name of a model, such as ``"tree"``, ``"ridge"`` or ``"knn"``; or an
         estimator; or ``KNN(...)`` for nearest neighbours with other options.
     max_draws : int
         Stop after this many pairs of orders.
@@ -77,8 +77,7 @@ class MonteCarlo(ModelMethod):
 
         if problem.grouped and self.truncation is not None:
             raise InputError(
-                Setting("truncation"),
-                " does not go with groups, whose subsets are few: leave it out",
+                "truncation does not go with groups, whose subsets are few: leave it out"
             )
         draws = super().draws(problem, run)
         check_time(draws, run)
@@ -90,5 +89,12 @@ class MonteCarlo(ModelMethod):
         """Random orders of the players of games."""
         from shapley2d._models.game_draws import Orders
 
-        most = self.max_draws
-        return Orders(games, rows, n_rows, run.semivalues, seed=run.seed, most=most)
+        return Orders(
+            games,
+            rows,
+            n_rows,
+            run.semivalues,
+            seed=run.seed,
+            most=self.max_draws,
+            truncation=self.truncation,
+        )

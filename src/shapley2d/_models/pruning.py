@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline
 
 from shapley2d._base.words import counted
 from shapley2d._tables.table import native_columns
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from shapley2d._base.arrays import Bools, Ints
@@ -128,16 +128,14 @@ def _position(column: Any, names: list[str]) -> int:
         if column not in names:
             listed = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
             raise InputError(
-                Setting("model"),
-                f" names the column {column!r}, which the table does not have: its columns are "
-                f"{listed}",
+                f"model names the column {column!r}, which the table does not have: its columns "
+                f"are {listed}"
             )
         return names.index(column)
     position = int(column) + (len(names) if column < 0 else 0)
     if not 0 <= position < len(names):
         raise InputError(
-            Setting("model"),
-            f" takes the column at position {column}, but the table has "
-            f"{counted(len(names), 'column')}",
+            f"model takes the column at position {column}, but the table has "
+            f"{counted(len(names), 'column')}"
         )
     return position

@@ -1,20 +1,17 @@
-"""The built-in models on a split, encoded as their kernels take it.
+"""The built-in models that sweep: one pass fills the grid of all nested coalitions.
 
 Naive Bayes: a row adds to running sums, a column adds its log-likelihoods. Ridge regression: rows
-update a Gram matrix, and one Cholesky factor serves all prefixes of the columns.
+update sums of squares and products, and one elimination serves all prefixes of the columns.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shapley2d._models.cell_game import CellGame, chains
-from shapley2d._models.kernels.naive_bayes import fill_grid
-from shapley2d._models.kernels.ridge import ALPHA
-from shapley2d._models.kernels.ridge import fill_grid as fill_ridge
+from shapley2d._models.kernels import naive_bayes, ridge
 from shapley2d._models.kernels.scores import weight_right
 from shapley2d._tables.encoding import encode_tables, fill_means, near_one
 from shapley2d.exceptions import InputError
@@ -55,36 +52,35 @@ class Sweep(CellGame):
 
     Tables are encoded as for scikit-learn's estimators: a category is one 0/1 column per value,
     which come and go together. A missing number is filled with the mean of the column over the
-    whole training table, so that its value does not depend on the coalition. With ``scale_free``,
-    all columns may be multiplied by one number without changing the model, and extremely large or
-    small numbers are brought near 1.
+    whole training table, so that its value does not depend on the coalition.
 
     ``_fill`` gives the weight of right answers, or squared errors times weights.
     """
 
-    def __init__(self, split: Split, *, scale_free: bool = False) -> None:
+    scale_free = False  # whether columns may be multiplied by one number, to bring them near 1
+
+    def __init__(self, split: Split) -> None:
         encoded = encode_tables(split.train, split.valid)
         train, valid = fill_means(encoded.train), fill_means(encoded.valid, encoded.train)
-        if scale_free:
+        if self.scale_free:
             train, valid = near_one(train, valid, by_column=False)
         super().__init__(split, train, encoded.owners)
         varies = (train != train[0]).any(axis=0)
         self._members = [
             np.flatnonzero((encoded.owners == j) & varies) for j in range(self.n_columns)
         ]
-        weights = split.weights
-        self._total = float(weights.sum())
+        weights, codes = split.weights, split.y_valid.codes
+        self._total, self._codes = float(weights.sum()), split.y.codes.astype(np.int64)
         self._targets_valid, self._blocks = np.zeros(0), np.zeros(0, dtype=np.int64)
         if self._classifies:
             # validation rows in blocks of one class, and where these begin; labels that training
             # never shows are left out: they are never right
-            codes = split.y_valid.codes
             order = np.argsort(codes, kind="stable")
             order = order[codes[order] >= 0]
-            starts = np.searchsorted(codes[order], np.arange(split.y.classes.size + 1))
+            n_classes = split.y.classes.size
+            self._blocks = np.searchsorted(codes[order], np.arange(n_classes + 1)).astype(np.int64)
             valid, weights = valid[order], weights[order]
-            self._blocks = starts.astype(np.int64)
-            self._right = np.bincount(codes[order], weights, split.y.classes.size)
+            self._right = np.bincount(codes[order], weights, n_classes)
         else:
             targets, self._targets_valid, self._spread = number_targets(split)
             self._labels = targets[:, None]
@@ -107,8 +103,8 @@ class Sweep(CellGame):
         self._fill(pair, grid)
         return grid / self._total if self._classifies else r_squared(grid, self._spread)
 
-    @abstractmethod
-    def _fill(self, pair: Pair, grid: Floats) -> None: ...
+    def _fill(self, pair: Pair, grid: Floats) -> None:
+        raise NotImplementedError
 
 
 class NaiveBayesSweep(Sweep):
@@ -129,13 +125,11 @@ class NaiveBayesSweep(Sweep):
     array([0.5 , 0.5 , 1.  , 0.75, 1.  ])
     """
 
-    def __init__(self, split: Split) -> None:
-        super().__init__(split, scale_free=True)
-        self._codes = split.y.codes.astype(np.int64)
+    scale_free = True
 
     def _fill(self, pair: Pair, grid: Floats) -> None:
         tables = (self._train, self._codes, self._valid, self._blocks, self._weights)
-        fill_grid(*tables, *pair, grid)
+        naive_bayes.fill_grid(*tables, *pair, grid)
 
 
 class RidgeSweep(Sweep):
@@ -153,7 +147,7 @@ class RidgeSweep(Sweep):
 
     def _fill(self, pair: Pair, grid: Floats) -> None:
         tables = (self._train, self._labels, self._valid, self._targets_valid, self._blocks)
-        fill_ridge(*tables, self._weights, pair, grid)
+        ridge.fill_grid(*tables, self._weights, pair, grid)
         rows, sizes, columns, ends = pair
         for a, b in np.argwhere(~np.isfinite(grid)):
             grid[a, b] = self._stable(rows[: sizes[a]], columns[: ends[b]])
@@ -180,7 +174,7 @@ def _ridge_predictions(train: Floats, targets: Floats, valid: Floats) -> Floats:
     size = float(np.abs(off).max(initial=0.0)) or 1.0
     left, spectrum, right = np.linalg.svd(off / size, full_matrices=False)
     usable = spectrum > np.finfo(np.float64).eps * max(off.shape) * spectrum.max(initial=0.0)
-    penalty = ALPHA / size / size
+    penalty = ridge.ALPHA / size / size
     shrink = np.where(usable, spectrum / np.where(usable, spectrum**2 + penalty, 1.0), 0.0)
     onto = (right.T * shrink) @ (left.T @ (targets - middle))
     return np.asarray(middle + ((valid - centre) / size) @ onto)

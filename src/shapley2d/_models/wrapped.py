@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._theory.game import nested_utilities
-
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from shapley2d._base.arrays import Bools, Floats, Ints
+    from shapley2d._base.arrays import Bools, Floats
     from shapley2d._theory.game import Game
 
 MAX_REMEMBERED = 2**18
@@ -71,16 +69,6 @@ class LabelGame(_Around):
             matrix[:, ~columns[:, :-1].any(axis=1)] = 0.0
         return matrix
 
-    def grid(self, row_order: Ints, column_order: Ints, start: int = 0) -> Floats:
-        """Utilities of nested coalitions; only those with the label are asked of the game."""
-        before = int(np.argmax(column_order == self.n_columns - 1))  # columns that join earlier
-        features = np.delete(column_order, before)
-        labelled = nested_utilities(self._game, row_order, features, max(start - 1, before))
-        if self._from_zero and max(start - 1, before) == 0:
-            labelled[:, 0] = 0.0
-        without = np.full((self.n_rows + 1, max(before + 1 - start, 0)), self._nothing)
-        return np.concatenate([without, labelled], axis=1)
-
 
 class RememberedGame(_Around):
     """A game whose utilities are remembered by row coalition and column coalition.
@@ -99,15 +87,14 @@ class RememberedGame(_Around):
     def utilities(self, rows: Bools, columns: Bools) -> Floats:
         """Matrix of utilities; only those that are not known yet are asked of the game."""
         matrix = np.empty((len(rows), len(columns)))
-        row_keys = [mask.tobytes() for mask in np.packbits(rows, axis=1)]
-        for b, column_key in enumerate(mask.tobytes() for mask in np.packbits(columns, axis=1)):
-            keys = [(row_key, column_key) for row_key in row_keys]
+        for b, column in enumerate(columns):
+            keys = [(row.tobytes(), column.tobytes()) for row in rows]
             new = [a for a, key in enumerate(keys) if key not in self._known]
+            found = {}
             if new:
-                found = self._game.utilities(rows[new], columns[b : b + 1])[:, 0].tolist()
-                matrix[new, b] = found
-                if len(self._known) < MAX_REMEMBERED:
-                    self._known |= zip([keys[a] for a in new], found, strict=True)
-            old = np.setdiff1d(np.arange(len(rows)), new)
-            matrix[old, b] = [self._known[keys[a]] for a in old]
+                worth = self._game.utilities(rows[new], columns[b : b + 1])[:, 0].tolist()
+                found = dict(zip([keys[a] for a in new], worth, strict=True))
+            if len(self._known) < MAX_REMEMBERED:
+                self._known |= found
+            matrix[:, b] = [found[key] if key in found else self._known[key] for key in keys]
         return matrix

@@ -7,10 +7,6 @@ of the rows alone.
 A game may say that it is ``compiled``, so that threads can share its work, and that it
 ``takes_all_rows``: it sorts them once for many row coalitions; and that it ``guesses``: no rows are
 worth a guess even where values count from 0.
-
-A game that shares work along an order of its players also has ``grid(row_order, column_order,
-start=0)``: the utilities of all nested coalitions, of at least ``start`` columns. Ask for them by
-:func:`nested_utilities`, which serves every game.
 """
 
 from __future__ import annotations
@@ -19,12 +15,10 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
-from shapley2d._theory.axes import nested
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from shapley2d._base.arrays import Bools, Floats, Ints
+    from shapley2d._base.arrays import Bools, Floats
 
 
 @runtime_checkable
@@ -45,18 +39,6 @@ class Game(Protocol):
         Coalitions are boolean masks: ``rows`` (coalitions, n_rows), ``columns`` (coalitions,
         n_columns).
         """
-
-
-def nested_utilities(game: Game, row_order: Ints, column_order: Ints, start: int = 0) -> Floats:
-    """Utilities of the coalitions along two orders of the players, from none to all.
-
-    With ``start``, only of coalitions of at least so many columns: (n_rows + 1, n_columns + 1 -
-    start).
-    """
-    grid = getattr(game, "grid", None)
-    if grid is not None:
-        return np.asarray(grid(row_order, column_order, start))
-    return game.utilities(nested(row_order), nested(column_order)[start:])
 
 
 def gain_of_all(games: Sequence[Game], *, from_zero: bool = False) -> float:

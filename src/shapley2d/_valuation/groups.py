@@ -9,7 +9,7 @@ from shapley2d._models.by_name import check_neighbours
 from shapley2d._models.exact import Exact
 from shapley2d._models.model_method import ModelMethod
 from shapley2d._models.monte_carlo import MonteCarlo
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from shapley2d._methods.method import Method
@@ -30,7 +30,7 @@ def method_of_groups(method: Method, problem: Problem) -> Method:
     """
     option = "row_groups" if problem.row_groups is not None else "column_groups"
     if isinstance(method, KNN):
-        check_neighbours(method, Setting(option))
+        check_neighbours(method, option)
         n, m = (
             single if groups is None else len(groups.names)
             for single, groups in (
@@ -43,8 +43,8 @@ def method_of_groups(method: Method, problem: Problem) -> Method:
         return MonteCarlo(method, tolerance=method.tolerance)
     if not isinstance(method, ModelMethod):
         raise InputError(
-            Setting("method", method.name), " values single cells, but ", Setting(option),
-            ' makes groups the players: use MonteCarlo("forest") (--method mc --model forest), '
-            "or MonteCarlo with another model",
-        )  # fmt: skip
+            f"method={method.name!r} values single cells, but {option} makes groups the players: "
+            'use MonteCarlo("random_forest") (--method mc --model random_forest), or MonteCarlo '
+            "with another model"
+        )
     return method

@@ -97,7 +97,11 @@ def value_game(
             Setting("name"),
             ", and take another name when you change it",
         )
-    game: Game = h if isinstance(h, Game) else FunctionGame(h, int(n_rows), int(n_columns))
+    game: Game = (
+        h
+        if isinstance(h, Game)
+        else FunctionGame(h, int(n_rows), int(n_columns), run.limit and run.limit.at_latest())
+    )
     if (game.n_rows, game.n_columns) != (n_rows, n_columns):
         raise InputError(
             f"the game has {game.n_rows} rows and {game.n_columns} columns, not ",

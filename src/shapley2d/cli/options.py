@@ -242,7 +242,7 @@ class FragmentOptions(KindOptions):
         option(
             METHOD,
             "NAME",
-            "The model that is trained on every set: boosting, gaussian_nb, knn, tree or "
+            "The model that is trained on every set: boosting, tree or "
             "hist_gradient_boosting.",
             "--method",
             "-m",

@@ -85,7 +85,7 @@ def repair(
     target: Target = None,
     *,
     file: o.FileOptions,
-    model: ModelName = "forest",
+    model: ModelName = "random_forest",
     keep_formulas: KeepFormulas = False,
     workers: o.NJobs = None,
     seed: o.RandomState = 0,

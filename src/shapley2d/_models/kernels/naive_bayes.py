@@ -9,7 +9,7 @@ import numba
 import numpy as np
 
 from shapley2d._base.cache import CACHE
-from shapley2d._models.kernels.scores import weight_of_class, weight_right
+from shapley2d._models.kernels.scores import weight_right
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +64,7 @@ def fill_grid(
             for k in range(added, ends[b]):
                 largest = max(largest, square[k] / joined)
             if VAR_SMOOTHING * largest == 0.0:
-                grid[a, b] = weight_of_class(present[0], blocks, weights)
+                grid[a, b] = weight_right(scores, present, 1, blocks, weights, right)  # the first
                 continue
             if VAR_SMOOTHING * largest != smoothing:  # the earlier columns' variances change too
                 smoothing = VAR_SMOOTHING * largest

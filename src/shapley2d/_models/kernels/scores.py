@@ -48,15 +48,6 @@ def weight_right(
     return total
 
 
-@numba.njit(nogil=True, cache=CACHE)
-def weight_of_class(c: int, blocks: NDArray[np.int64], weights: NDArray[np.float64]) -> float:
-    """The weight of the validation rows of a class."""
-    total = 0.0
-    for t in range(blocks[c], blocks[c + 1]):
-        total += weights[t]
-    return total
-
-
 @numba.njit(nogil=True, cache=CACHE, fastmath={"contract", "reassoc", "nsz"})
 def squared_error(
     predictions: NDArray[np.float64], targets: NDArray[np.float64], weights: NDArray[np.float64]
