@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -68,6 +68,20 @@ def check_ranks(seeds):
 )
 def test_rows_rank_as_fractions_do(seeds):
     check_ranks(seeds)
+
+
+@pytest.mark.parametrize("metric", ["auto", "sqeuclidean"])
+@pytest.mark.parametrize("kind", ["numbers", "booleans", "words"])
+def test_columns_of_few_entries_rank_as_fractions_do(kind, metric):
+    """All columns of two entries and gaps, seen by the same, another one and a gap."""
+    if metric == "sqeuclidean" and kind != "numbers":
+        pytest.skip("takes numbers only")
+    entries = {"numbers": [5.0, 0.0, 7.0], "booleans": [True, False], "words": list("abc")}[kind]
+    for column in product([*entries[:2], None], repeat=4):
+        if any(one is not None for one in column):
+            frames = (pd.DataFrame({"x": part}) for part in (list(column), [*entries, None]))
+            kinds = {"numbers": float, "booleans": object, "words": object}
+            assert_ranks_are_exact(*(frame.astype(kinds[kind]) for frame in frames), metric)
 
 
 def exact_values(train, y, valid, y_valid, k, metric, task="classification"):

@@ -119,7 +119,7 @@ def measure(train: Table, valid: Table, metric: str = "auto", *, tells: bool = T
         np.array([one.train for one in found]).reshape(len(found), train.n_rows),
         np.array([one.valid for one in found]).reshape(len(found), valid.n_rows),
         np.array([one.nominal for one in found], dtype=np.bool_),
-        np.maximum([one.weight for one in found], _SMALLEST) * np.maximum(factors, _SMALLEST),
+        np.array([one.weight for one in found]) * np.maximum(factors, _SMALLEST),
         np.array([one.missing for one in found]) * factors,
     )
     if tells:
