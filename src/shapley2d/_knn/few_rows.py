@@ -70,7 +70,7 @@ class FewRows:
         there = np.bincount(y, minlength=y_valid.max() + 1) > 0  # of the labels, those of rows
         known = (y_valid >= 0) & there[y_valid]
         shares = np.bincount(y_valid[known], weights=weights[known], minlength=there.size)
-        guess = float(weights[known].sum()) / np.count_nonzero(there)
+        guess = float(weights[known].sum() / np.count_nonzero(there))
         return cls(n_neighbors, np.asarray(shares[y], dtype=np.float64), None, guess)
 
     def utilities(self, sizes: Ints, sums: Floats) -> Floats:

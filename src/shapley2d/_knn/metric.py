@@ -2,8 +2,8 @@
 
 A distance over columns of numbers and categories is a sum over columns, as in Gower (1971,
 doi:10.2307/2528823). This module takes a training and a validation table and gives their entries as
-numbers, with what a difference counts in every column; :mod:`shapley2d._knn.lens` makes distances
-of them.
+numbers, with what a difference counts in every column; :mod:`shapley2d._knn.fixed_point` makes
+distances of them.
 
 ``metric="auto"``
     Columns count alike, whatever they hold.
@@ -39,7 +39,7 @@ from shapley2d._base.in_threads import map_columns
 from shapley2d._base.robust import centre_and_spread
 from shapley2d._base.warnings import warn_input
 from shapley2d._base.words import one_of
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,7 +108,7 @@ def measure(train: Table, valid: Table, metric: str = "auto", *, tells: bool = T
     (True, array([1.   , 0.444]))
     """
     if metric not in METRICS:
-        raise InputError(Setting("metric", metric), f" is not known: use {one_of(tuple(METRICS))}")
+        raise InputError(f"metric={metric!r} is not known: use {one_of(tuple(METRICS))}")
     check_metric(metric, train)
     pairs = list(zip(train.columns, valid.columns, strict=True))
     found = map_columns(lambda pair: METRICS[metric].measure(*pair), pairs, train.n_rows)
@@ -134,10 +134,8 @@ def check_metric(metric: str, table: Table) -> None:
     for column in table.columns:
         if column.kind == "category":
             raise InputError(
-                Setting("metric", metric),
-                f" takes numbers only, but column {column.name!r} holds text: use ",
-                Setting("metric", "auto"),
-                " or drop the column",
+                f"metric={metric!r} takes numbers only, but column {column.name!r} holds text: use "
+                "metric='auto' or drop the column"
             )
 
 
@@ -214,7 +212,7 @@ def _variance(ordered: Floats) -> float:
 
 def _tell_of_small_differences(columns: Columns, names: list[str], metric: str) -> None:
     """Warn of numbers that no distance can tell apart, alone or beside other columns."""
-    resolved = 2.0**-40  # see :mod:`shapley2d._knn.lens`
+    resolved = 2.0**-40  # see :mod:`shapley2d._knn.fixed_point`
 
     def look(j: int) -> tuple[float, bool]:
         there = np.unique(columns.train[j][~np.isnan(columns.train[j])])
@@ -232,11 +230,9 @@ def _tell_of_small_differences(columns: Columns, names: list[str], metric: str) 
     if small:
         first = names[[extent for extent, _ in found].index(largest)]
         warn_input(
-            f"differences in {_few(small)} are too small to count beside those in {first!r} under ",
-            Setting("metric", metric),
-            ": they decide where that column is absent. Rescale the columns, or use ",
-            Setting("metric", "auto"),
-            ", under which all count alike",
+            f"differences in {_few(small)} are too small to count beside those in {first!r} under "
+            f"metric={metric!r}: they decide where that column is absent. Rescale the columns, or "
+            "use metric='auto', under which all count alike"
         )
     lost = [repr(names[j]) for j, (_, loses) in enumerate(found) if loses]
     if lost:
