@@ -152,8 +152,9 @@ class KNN(Method):
         if problem.baseline != "zero":
             _warn_of_few_rows(problem, self.n_neighbors)
         varies = varying_columns(problem.table) & (self.n_neighbors < _most_rows(problem))
-        groups, has_label = problem.column_groups, problem.label is not None
-        players = np.arange(m) if groups is None else groups.numbers[:m]
+        groups = problem.column_groups
+        players = np.arange(m) if groups is None else groups.numbers[:m]  # the label's is the last
+        has_label = problem.label is not None
         columns = ColumnLines(players, varies, run.semivalues[1], has_label=has_label)
         self._check_columns(columns.n_kept)
         level = self._level(columns.n_kept, problem)
@@ -263,7 +264,9 @@ class KNN(Method):
         """How long all validation rows take on the processor, about."""
         from shapley2d._base.in_threads import count_threads
 
-        work = self._level(problem.table.n_columns, problem) * _pairs(problem)
+        groups, m = problem.column_groups, problem.table.n_columns
+        n_players = m if groups is None else len(set(groups.numbers[:m].tolist()))
+        work = self._level(n_players, problem) * _pairs(problem)
         return work / (TRIPLES_PER_S * count_threads(run.n_jobs))
 
     def score(self, problem: Problem, run: Run) -> float:  # noqa: ARG002

@@ -111,7 +111,7 @@ def measure(train: Table, valid: Table, metric: str = "auto", *, tells: bool = T
         raise InputError(f"metric={metric!r} is not known: use {one_of(tuple(METRICS))}")
     check_metric(metric, train)
     pairs = list(zip(train.columns, valid.columns, strict=True))
-    found = map_columns(lambda pair: METRICS[metric].measure(*pair), pairs, train.n_rows)
+    found = map_columns(lambda pair: METRICS[metric](*pair), pairs, train.n_rows)
     # squares of numbers like 1e160 have no room: the largest count about 1
     largest = max((one.exponent for one in found if one.weight), default=0)
     factors = np.array([2.0 ** max(2 * (one.exponent - largest), -1000) for one in found])
@@ -129,7 +129,7 @@ def measure(train: Table, valid: Table, metric: str = "auto", *, tells: bool = T
 
 def check_metric(metric: str, table: Table) -> None:
     """Refuse text where the metric takes the differences of numbers."""
-    if METRICS[metric].takes_text:
+    if metric == "auto":
         return
     for column in table.columns:
         if column.kind == "category":
@@ -160,13 +160,6 @@ class _Measured(NamedTuple):
     missing: float = 0.0
     nominal: bool = False
     exponent: int = 0
-
-
-class Metric(NamedTuple):
-    """How a column of a training and a validation table is measured."""
-
-    measure: Callable[[Column, Column], _Measured]
-    takes_text: bool
 
 
 def _alike(train: Column, valid: Column) -> _Measured:
@@ -256,5 +249,5 @@ def _few(names: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-METRICS = {"auto": Metric(_alike, takes_text=True), "sqeuclidean": Metric(_raw, takes_text=False)}
-"""Metrics by name."""
+METRICS: dict[str, Callable[[Column, Column], _Measured]] = {"auto": _alike, "sqeuclidean": _raw}
+"""How every metric measures a column of a training and a validation table."""
