@@ -206,7 +206,7 @@ def definition(*, small: bool) -> None:
     for name, (label, _, number) in TARGETS.items():
         for task, target in (("classification", label), ("regression", number)):
             rows = problem_rows(*paper_table(name, target, n_valid, n_rows), task=task)
-            kriging = Kriging(len(rows.by_column), "shapley")
+            kriging = Kriging(rows.n_columns, "shapley")
             design = kriging.design(n_subsets, np.random.default_rng(0))
             # of some subsets the row values by themselves: the first two are none and all columns
             lines = np.concatenate([np.eye(len(design.coalitions))[1:33], design.weights[0]])

@@ -4,8 +4,8 @@ import itertools
 
 import numpy as np
 
+from shapley2d._knn.fixed_point import REACH, UNIT, Distances
 from shapley2d._knn.kernels.rows import BINS, NEAR
-from shapley2d._knn.lens import REACH, UNIT, make_lens
 from shapley2d._knn.metric import Columns
 from shapley2d._knn.rank_weights import rank_weights
 from shapley2d._theory.semivalues import marginal_weights
@@ -53,12 +53,12 @@ def table_distances(columns, subset, t):
     return dissimilarities(columns)[subset, t].sum(axis=0)
 
 
-def lens_distances(columns, subset, t):
-    """Distances as the docstring of the lens has them, and by how much equal ones may differ.
+def fixed_point_distances(columns, subset, t):
+    """Distances as the docstring of the module has them, and by how much equal ones may differ.
 
     From it come the units alone: their size is a choice.
     """
-    total, slack, units = np.zeros(columns.n_rows), 0.0, make_lens(columns)[t, :, UNIT]
+    total, slack, units = np.zeros(columns.n_rows), 0.0, Distances(columns).terms[t, :, UNIT]
     for j in np.flatnonzero(subset):
         u, v, weight, unit = columns.train[j], columns.valid[j, t], columns.weight[j], units[j]
         gone = np.isnan(u)
@@ -89,11 +89,11 @@ def tie_groups(distances, slack=0.0):
 
 def binned_groups(columns, subset, t, near=NEAR, ranked=2 * NEAR):
     """The groups of the definition: near rows ranked, by whole bins, and the others by bin."""
-    distances, slack = lens_distances(columns, subset, t)
+    distances, slack = fixed_point_distances(columns, subset, t)
     groups = tie_groups(distances, slack)
     if columns.n_rows <= ranked:
         return groups
-    farthest = np.sum(make_lens(columns)[t, subset, REACH])
+    farthest = np.sum(Distances(columns).terms[t, subset, REACH])
 
     def leading(numbers):  # sign, exponent and ten bits behind the point
         return np.asarray(numbers, dtype=float).view(np.int64) >> 42

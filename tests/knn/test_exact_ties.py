@@ -2,16 +2,16 @@
 
 from fractions import Fraction
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
 import pytest
 from exact_metric import KINDS, exact_distances, random_tables
-from row_oracles import TASKS, all_subsets, lens_distances, tie_groups, twin
+from row_oracles import TASKS, all_subsets, fixed_point_distances, tie_groups, twin
 
 from shapley2d import KNN, value_cells
-from shapley2d._knn.lens import make_lens
+from shapley2d._knn.fixed_point import Distances
 from shapley2d._knn.metric import measure
 from shapley2d._knn.neighbours import Neighbours
 from shapley2d._tables.convert import as_table
@@ -37,7 +37,7 @@ def assert_ranks_are_exact(train, valid, metric):
     true_groups = {}
     for t in range(len(valid)):
         for subset in all_subsets(m)[1:]:
-            found = tie_groups(*lens_distances(columns, subset, t))
+            found = tie_groups(*fixed_point_distances(columns, subset, t))
             true = [sum(exact[j][t][i] for j in np.flatnonzero(subset)) for i in range(n)]
             levels = {level: number for number, level in enumerate(sorted(set(true)))}
             groups = np.array([levels[one] for one in true])
@@ -68,6 +68,20 @@ def check_ranks(seeds):
 )
 def test_rows_rank_as_fractions_do(seeds):
     check_ranks(seeds)
+
+
+@pytest.mark.parametrize("metric", ["auto", "sqeuclidean"])
+@pytest.mark.parametrize("kind", ["numbers", "booleans", "words"])
+def test_columns_of_few_entries_rank_as_fractions_do(kind, metric):
+    """All columns of two entries and gaps, seen by the same, another one and a gap."""
+    if metric == "sqeuclidean" and kind != "numbers":
+        pytest.skip("takes numbers only")
+    entries = {"numbers": [5.0, 0.0, 7.0], "booleans": [True, False], "words": list("abc")}[kind]
+    for column in product([*entries[:2], None], repeat=4):
+        if any(one is not None for one in column):
+            frames = (pd.DataFrame({"x": part}) for part in (list(column), [*entries, None]))
+            kinds = {"numbers": float, "booleans": object, "words": object}
+            assert_ranks_are_exact(*(frame.astype(kinds[kind]) for frame in frames), metric)
 
 
 def exact_values(train, y, valid, y_valid, k, metric, task="classification"):
@@ -251,4 +265,4 @@ def test_a_validation_row_is_coded_without_the_others(metric):
     np.testing.assert_array_equal(alone.train, beside.train)
     np.testing.assert_array_equal(alone.valid, beside.valid[:, :4])
     np.testing.assert_array_equal(alone.weight, beside.weight)
-    np.testing.assert_array_equal(make_lens(alone), make_lens(beside)[:4])
+    np.testing.assert_array_equal(Distances(alone).terms, Distances(beside).terms[:4])

@@ -167,13 +167,11 @@ def test_ctrl_c_keeps_the_chunks_done(monkeypatch):
 
 def test_chunks_have_their_part_of_every_class():
     y = np.repeat([0, 1, 2], [60, 30, 6])
-    chunks = deal(y, np.ones(96), 16, np.random.default_rng(0))
+    chunks = deal(y, 16, np.random.default_rng(0))
     assert sorted(np.concatenate(chunks).tolist()) == list(range(96))
     counts = np.array([np.bincount(y[chunk], minlength=3) for chunk in chunks])
     assert (counts.max(axis=0) - counts.min(axis=0) <= 2).all() and (counts[:, 2] == 1).all()
-    assert {
-        chunk.size for chunk in deal(np.arange(50.0), np.ones(50), 7, np.random.default_rng(0))
-    } <= {
+    assert {chunk.size for chunk in deal(np.arange(50.0), 7, np.random.default_rng(0))} <= {
         6,
         7,
     }

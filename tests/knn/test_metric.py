@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from row_oracles import dissimilarities, lens_distances, tie_groups
+from row_oracles import dissimilarities, fixed_point_distances, tie_groups
 
 from shapley2d import KNN, InputError, value_cells
 from shapley2d._knn.metric import measure
@@ -31,7 +31,7 @@ def groups(train, valid, metric="auto"):
     columns = measured(train, valid, metric)
     every = np.ones(columns.n_columns, dtype=bool)
     return np.array(
-        [tie_groups(*lens_distances(columns, every, t)) for t in range(columns.n_valid)]
+        [tie_groups(*fixed_point_distances(columns, every, t)) for t in range(columns.n_valid)]
     )
 
 

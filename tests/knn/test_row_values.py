@@ -13,7 +13,7 @@ from knn.row_oracles import (
     all_subsets,
     binned_groups,
     brute_force,
-    lens_distances,
+    fixed_point_distances,
     random_labels,
     random_table,
     score_of,
@@ -114,10 +114,10 @@ def test_rounding_moves_no_tie_apart(task):
         train = np.concatenate([below[pairs], above[pairs]])[None]
         return Columns(train, np.array([[0.3]]), none > 0, none + 1, none)
 
-    lower, upper = lens_distances(table(slice(None)), every[0], 0)[0].reshape(2, -1)
+    lower, upper = fixed_point_distances(table(slice(None)), every[0], 0)[0].reshape(2, -1)
     odd = np.flatnonzero(lower != upper)
     pairs = np.concatenate([[0], odd, [len(steps) - 1]])  # with the ends, on which units depend
-    lower, upper = lens_distances(table(pairs), every[0], 0)[0].reshape(2, -1)
+    lower, upper = fixed_point_distances(table(pairs), every[0], 0)[0].reshape(2, -1)
     assert np.count_nonzero(lower != upper) == len(odd) > 3
     y, _ = random_labels(np.random.default_rng(0), task, 2 * len(pairs), 1)
     y_valid = y[:1]
@@ -167,7 +167,7 @@ def test_far_rows_share_ranks_by_bin(task, name):
         binned = twins_of(columns, y, y_valid, subsets, groups_of=binned_groups, **options)
         np.testing.assert_allclose(found, binned, rtol=0, atol=1e-12)
         ranked = twins_of(
-            columns, y, y_valid, subsets, groups_of=lambda *a: tie_groups(*lens_distances(*a)), **options
+            columns, y, y_valid, subsets, groups_of=lambda *a: tie_groups(*fixed_point_distances(*a)), **options
         )  # fmt: skip
         # seen from far away, rows without gaps are as good as equally far beside those with gaps
         share = 1e-2 if name == "far gaps" else 1e-3

@@ -46,8 +46,12 @@ def test_the_difference_of_both_ways_to_count_is_a_game_of_the_rows(task, K):
     def g(S):
         valid = [Fraction(int(one)) for one in y_valid]
         if not S:
+            labels = set(targets)
             nothing = [
-                Fraction(1, 3) if task == "classification" else -((t - mean) ** 2) for t in valid
+                Fraction(t in labels, len(labels))
+                if task == "classification"
+                else -((t - mean) ** 2)
+                for t in valid
             ]
             return sum(nothing) / 4
         if len(S) >= K:
@@ -120,6 +124,26 @@ def test_folds_are_those_of_every_split():
     np.testing.assert_allclose(v.values, expected, atol=1e-12)
     assert v.info["baseline_utility"] == 0.5
     assert v.total == pytest.approx(expected.sum(), abs=1e-12)
+
+
+def test_no_rows_guess_among_the_labels_of_the_fold():
+    """A label that no row of a fold has is never guessed there: two of three, and one of one."""
+    X, y = np.arange(6.0)[:, None], np.array(list("aabbcc"))
+    splits = [([0, 1, 2, 3], [4, 5]), ([4, 5, 0, 2], [1, 3]), ([0, 1], [2, 3])]
+    method = KNN(n_neighbors=2, metric="sqeuclidean", votes="share")
+    v = value_cells(X, y, method=method, cv=splits, baseline="zero")
+    expected, guesses = np.zeros((6, 1)), [0.0, 1 / 3, 0.0]
+    for (train, held), guess in zip(splits, guesses, strict=True):
+        h = knn_utility(
+            *(one[part].tolist() for part in (train, held) for one in (X, y)), 2, votes="share"
+        )
+        assert h(frozenset(), frozenset({0})) == pytest.approx(guess)
+        expected[train] += brute_force(h, len(train), 1) / 3
+    np.testing.assert_allclose(v.values, expected, atol=1e-12)
+    assert v.info["baseline_utility"] == pytest.approx(1 / 9)
+    assert value_cells(X, y, method=Exact(method), cv=splits, baseline="zero").total == (
+        pytest.approx(v.total, abs=1e-12)
+    )
 
 
 @pytest.mark.parametrize("baseline", ["labels", "zero"])

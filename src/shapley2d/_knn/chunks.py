@@ -23,18 +23,16 @@ LEAST_CHUNKS = 8
 """Chunks of a stratum before the errors are looked at: errors by fewer mean little."""
 
 _ORDINARY = 4.0
-"""Rows with an influence of up to 4 times the mean form the base stratum.
+"""Rows with an influence of up to 4 times the mean of smaller ones are a stratum.
 
 Labels and targets of the rows of a chunk make for such differences anyway. With 2, tables with
 normal targets would have two strata, for nothing; with 8, balanced accuracy over a class of a tenth
 of the rows would take twice as many rows.
 """
 
-_CLASS = 8.0  # of the others, the largest in a stratum can change this many times the smallest
-
 
 def make_strata(influence: Floats) -> list[Ints]:
-    """The validation rows of every stratum: ordinary ones, then heavier ones.
+    """The validation rows of every stratum: ordinary ones, then heavier ones, by the same rule.
 
     ``influence`` (T,): what every validation row can change.
 
@@ -43,41 +41,37 @@ def make_strata(influence: Floats) -> list[Ints]:
     >>> make_strata(np.append(np.ones(40), [50.0, 5000.0]))[1:]
     [array([40]), array([41])]
     """
-    order = np.argsort(influence, kind="stable")
-    grown = influence[order]
-    means = np.cumsum(grown) / np.arange(1, grown.size + 1)
-    n_ordinary = int(np.flatnonzero(grown <= _ORDINARY * means)[-1]) + 1
-    level = np.zeros(influence.size, dtype=np.intp)
-    heavy = order[n_ordinary:]
-    if heavy.size:
-        apart = influence[heavy] / influence[heavy[0]]
-        level[heavy] = 1 + np.floor(np.log(apart) / np.log(_CLASS))
-    return [np.flatnonzero(level == one) for one in np.unique(level)]
+    rest, strata = np.argsort(influence, kind="stable"), []
+    while rest.size:
+        grown, places = influence[rest], np.arange(rest.size)
+        smaller = np.cumsum(grown) - grown
+        alike = int(np.flatnonzero(places * grown <= _ORDINARY * smaller)[-1]) + 1
+        strata.append(np.sort(rest[:alike]))
+        rest = rest[alike:]
+    return strata
 
 
-def deal(
-    y: NDArray[np.generic], influence: Floats, size: int, random: np.random.Generator
-) -> list[Ints]:
+def deal(y: NDArray[np.generic], size: int, random: np.random.Generator) -> list[Ints]:
     """Random chunks of validation rows, of nearly equal sizes.
 
-    Rows in the order of their labels, those of one label by what they can change, and in random
-    order where that is the same, are dealt out to the chunks in rounds, every round in an order of
-    its own. So the first chunks are a stratified random sample of all rows.
+    Rows in the order of their labels, those of one label in random order, are dealt out to the
+    chunks in rounds, every round in an order of its own. So the first chunks are a stratified
+    random sample of all rows.
 
     ``y`` (T,): labels, or targets.
     ``size``: rows of a chunk, at most.
 
     >>> labels = np.array([0, 0, 1, 1, 0, 1])
-    >>> chunks = deal(labels, np.ones(6), 2, np.random.default_rng(0))
+    >>> chunks = deal(labels, 2, np.random.default_rng(0))
     >>> [labels[chunk].tolist() for chunk in chunks]
     [[0, 1], [0, 1], [0, 1]]
     """
     if size == 1 and len(y) > LEAST_CHUNKS:  # eight rows are a stratified sample, one is none
-        eights = deal(y, influence, LEAST_CHUNKS, random)
+        eights = deal(y, LEAST_CHUNKS, random)
         return [row[None] for rows in eights for row in random.permutation(rows)]
     count = -(-len(y) // size)
     order = random.permutation(len(y))
-    order = order[np.lexsort((influence[order], y[order]))]
+    order = order[np.argsort(y[order], kind="stable")]
     rounds = random.permuted(np.tile(np.arange(count), (-(-len(y) // count), 1)), axis=1)
     chunk = rounds.ravel()[: len(y)]
     if len(y) % count:  # the last round is for some of the chunks only

@@ -7,14 +7,13 @@ keeps them between processes.
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.warnings import warn
-from shapley2d.exceptions import DeviceWarning, InputError, Setting
+from shapley2d.exceptions import DeviceWarning, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,9 +28,6 @@ LEAST_WORK = 2.0**30
 Measured on an H200 beside 16 cores, which take as long for 2^29 of them as the GPU takes to start
 and to set up.
 """
-
-_LARGE = 2**26
-"""Larger copies go to page-locked memory, which CuPy keeps: many times as fast. In bytes."""
 
 
 class DeviceError(RuntimeError):
@@ -48,9 +44,7 @@ class Device:
     """
 
     def __init__(self, cupy: Any) -> None:
-        from cupyx import empty_pinned
-
-        self._cupy, self._empty_pinned = cupy, empty_pinned
+        self._cupy = cupy
         properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
         self.name: str = properties["name"].decode()
         self.processors = int(properties["multiProcessorCount"])
@@ -58,7 +52,6 @@ class Device:
         self.processor_bytes = int(properties["sharedMemPerMultiprocessor"])
         # CuPy's own error is a MemoryError in recent versions only
         self.memory_errors = (MemoryError, cupy.cuda.memory.OutOfMemoryError)
-        self._compiled: dict[Any, Any] = {}
 
     def upload(self, array: NDArray[Any]) -> Any:
         """Copy an array to the GPU."""
@@ -74,13 +67,7 @@ class Device:
 
     def download(self, array: Any) -> NDArray[Any]:
         """Copy an array back, once all that was launched is done."""
-        out = None
-        if array.nbytes >= _LARGE:
-            with suppress(
-                self._cupy.cuda.runtime.CUDARuntimeError
-            ):  # there may not be as much of it
-                out = self._empty_pinned(array.shape, array.dtype)
-        copied: NDArray[Any] = self._cupy.asnumpy(array, out=out)
+        copied: NDArray[Any] = self._cupy.asnumpy(array)
         return copied
 
     def wait(self) -> None:
@@ -98,10 +85,21 @@ class Device:
 
     def compile(self, source: str, **defined: int) -> Callable[..., None]:
         """Compile one of the sources: ``launch(name, grid, threads, arguments, on_chip=0)``."""
-        key = (source, *sorted(defined.items()))
-        if key not in self._compiled:
-            self._compiled[key] = self._build(source, defined)
-        functions = self._compiled[key]
+        text = source_text(source)
+        options = [f"-D{name}={value}" for name, value in defined.items()]
+        module = self._cupy.RawModule(code=text, options=("-std=c++17", "-fmad=false", *options))
+        try:
+            functions = {name: module.get_function(name) for name in kernel_names(text)}
+        except self._cupy.cuda.compiler.CompileException as error:
+            line = next((line for line in str(error).splitlines() if "error" in line), str(error))
+            raise DeviceError(
+                f"the kernels do not compile for {self.name} ({line.strip()}); "
+                "update CuPy and the driver"
+            ) from error
+        except self._cupy.cuda.driver.CUDADriverError as error:
+            raise DeviceError(
+                f"the kernels do not load on {self.name} ({error}); update CuPy"
+            ) from error
 
         def launch(
             name: str,
@@ -117,29 +115,6 @@ class Device:
             function(grid, (threads,), arguments, shared_mem=on_chip)
 
         return launch
-
-    def _build(self, source: str, defined: dict[str, int]) -> dict[str, Any]:
-        text = source_text(source)
-        module = self._cupy.RawModule(
-            code=text,
-            options=(
-                "-std=c++17",
-                "-fmad=false",
-                *(f"-D{name}={value}" for name, value in defined.items()),
-            ),
-        )
-        try:
-            return {name: module.get_function(name) for name in kernel_names(text)}
-        except self._cupy.cuda.compiler.CompileException as error:
-            line = next((line for line in str(error).splitlines() if "error" in line), str(error))
-            raise DeviceError(
-                f"the kernels do not compile for {self.name} ({line.strip()}); "
-                "update CuPy and the driver"
-            ) from error
-        except self._cupy.cuda.driver.CUDADriverError as error:
-            raise DeviceError(
-                f"the kernels do not load on {self.name} ({error}); update CuPy"
-            ) from error
 
 
 def source_text(source: str) -> str:
@@ -193,12 +168,8 @@ def choose_device(device: str, work: float) -> Device | None:
 def say_unusable(error: DeviceError, *, asked_for: bool) -> None:
     """Raise where a GPU was asked for, and warn that the processor does its work where not."""
     if asked_for:
-        raise InputError(
-            Setting("device", "cuda"),
-            f" cannot be used: {error}; or use ",
-            Setting("device", "cpu"),
-        ) from error
-    warn(DeviceWarning("the GPU is not used, the processor is: ", str(error)))
+        raise InputError(f"device='cuda' cannot be used: {error}; or use device='cpu'") from error
+    warn(DeviceWarning(f"the GPU is not used, the processor is: {error}"))
 
 
 def _what_is_missing(runtime: Any, error: str) -> str:

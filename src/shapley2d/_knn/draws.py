@@ -94,12 +94,12 @@ class KnnDraws(Draws):
             influence = fold.influence
             least, size = self._chunk_rows(fold)
             for members in make_strata(influence):
-                own, slowly = influence[members], -(-len(members) // LEAST_CHUNKS)
                 each = size
                 if len(members) < fold.n_valid:
-                    each = min(round(size * float(own.sum() / influence.sum())), slowly)
+                    share = float(influence[members].sum() / influence.sum())
+                    each = min(round(size * share), -(-len(members) // LEAST_CHUNKS))
                 each = min(max(each, least), len(members))
-                chunks = deal(fold.y_valid[members], own, each, random)
+                chunks = deal(fold.y_valid[members], each, random)
                 dealt.append([(len(self.strata), k, members[chunk]) for chunk in chunks])
                 share = len(members) / fold.n_valid / n_folds
                 self.strata.append(Stratum(rows, share, len(members)))

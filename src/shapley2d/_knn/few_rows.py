@@ -61,15 +61,16 @@ class FewRows:
         >>> few.worth.round(3), few.guess, few.utilities(np.array([1]), few.worth[:1]).round(3)
         (array([0.667, 0.333]), 0.5, array([0.5]))
         """
-        y, y_valid, n_classes = split.y.codes, split.y_valid.codes, split.y.classes.size
+        y, y_valid = split.y.codes, split.y_valid.codes
         weights = split.weights / split.weights.sum()
         if split.y.task == "regression":
             centre = float(np.mean(y))
             off = y_valid - centre
             return cls(n_neighbors, y - centre, float(weights @ off), -float(weights @ off**2))
-        known = y_valid >= 0
-        shares = np.bincount(y_valid[known], weights=weights[known], minlength=n_classes)
-        guess = float(weights[known].sum()) / n_classes
+        there = np.bincount(y, minlength=y_valid.max() + 1) > 0  # of the labels, those of rows
+        known = (y_valid >= 0) & there[y_valid]
+        shares = np.bincount(y_valid[known], weights=weights[known], minlength=there.size)
+        guess = float(weights[known].sum() / np.count_nonzero(there))
         return cls(n_neighbors, np.asarray(shares[y], dtype=np.float64), None, guess)
 
     def utilities(self, sizes: Ints, sums: Floats) -> Floats:

@@ -14,13 +14,13 @@ Where no GPU was asked for by name, what fails on it is done by the processor.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shapley2d._knn.device import DeviceError, say_unusable
+from shapley2d._knn.fixed_point import REACH, UNIT
 from shapley2d._knn.kernels.rows import BINS
-from shapley2d._knn.lens import REACH, UNIT
 from shapley2d._knn.neighbours import Neighbours
 
 if TYPE_CHECKING:
@@ -38,14 +38,6 @@ _RANKED = 2048  # rows that are ranked on the chip, where all are
 _BLOCK = 1024  # subsets of a batch, at most
 _SLICE = 64  # validation rows whose values are added up as floats, at most
 _BATCH_BYTES = 2**35  # of a batch, at most
-
-
-class _Batch(NamedTuple):
-    """Subsets and validation rows that share launches, and validation rows that share a line."""
-
-    subsets: int
-    valid: int
-    slice: int
 
 
 class GpuNeighbours(Neighbours):
@@ -75,7 +67,7 @@ class GpuNeighbours(Neighbours):
 
     def __call__(self, subsets: Bools, weights: Floats, chunk: Ints, **asked: Any) -> Floats:
         """See the base class."""
-        if self.on_gpu and len(self.by_column):
+        if self.on_gpu and self.n_columns:
             try:
                 return self._on_gpu(subsets, weights, chunk)
             except DeviceError as error:
@@ -92,8 +84,9 @@ class GpuNeighbours(Neighbours):
         self._stride = -(-self.n_rows // 8) * 8
         self._lay_out(near)
         self._set_targets()
-        self._entries = [device.upload(self.by_row), device.upload(self.nominal.astype(np.uint8))]
-        self._columns = device.upload(self.by_column)
+        by_column, by_row, nominal = self.distances.entries
+        self._entries = [device.upload(by_row), device.upload(nominal.astype(np.uint8))]
+        self._columns = device.upload(by_column)
         tables = self.ranks[:2] if self.classifies else self.ranks[:5]
         self._ranks = device.upload(np.ascontiguousarray(np.stack(tables, axis=1)))
         self._room: Any = None
@@ -120,8 +113,8 @@ class GpuNeighbours(Neighbours):
         self._threads, self._chip = threads, chip_bytes()
         blocks = max(min(blocks, device.processor_bytes // (self._chip + _OWN_BYTES)), 1)
         self._room_bytes = 0
-        if len(self.by_column) > _SIGHTS:
-            self._room_bytes = -(-len(self.by_column) // 2) * 2 * _SIGHT_BYTES
+        if self.n_columns > _SIGHTS:
+            self._room_bytes = -(-self.n_columns // 2) * 2 * _SIGHT_BYTES
         if not self._ranked:
             self._room_bytes += 4 * self._stride + -(-near_bytes(self.n_rows) // 16) * 16
             self._room_bytes += (2 + 16 * regression) * window
@@ -141,13 +134,11 @@ class GpuNeighbours(Neighbours):
         while self._tile > 2 and self._tile_bytes > device.block_bytes:
             self._tile //= 2
         if self._tile_bytes > device.block_bytes:
-            raise DeviceError(
-                f"{len(self.by_column)} columns are too many for its memory on the chip"
-            )
+            raise DeviceError(f"{self.n_columns} columns are too many for its memory on the chip")
 
     @property
     def _tile_bytes(self) -> int:
-        return 8 * 16 * -(-len(self.by_column) // 4) * self._tile
+        return 8 * 16 * -(-self.n_columns // 4) * self._tile
 
     def _set_targets(self) -> None:
         """Targets in regression, at most 1, and whole numbers in which sums of them are exact."""
@@ -162,16 +153,16 @@ class GpuNeighbours(Neighbours):
     def _on_gpu(self, subsets: Bools, weights: Floats, chunk: Ints) -> Floats:
         device = self._device
         try:
-            seen = _Seen(device, self, chunk, self._scale)
+            seen = [device.upload(one) for one in self._seen(chunk)]
             total = device.zeros((len(weights), self.n_rows), np.float64)
-            batch = self._batch(len(subsets), chunk.size)
-            for start in range(0, len(subsets), batch.subsets):
-                part = slice(start, start + batch.subsets)
+            n_subsets, n_valid, length = self._batch(len(subsets), chunk.size)
+            for start in range(0, len(subsets), n_subsets):
+                part = slice(start, start + n_subsets)
                 columns = device.upload(np.ascontiguousarray(weights[:, part]))
                 lists = _Lists(device, subsets[part])
-                for first in range(0, chunk.size, batch.valid):
-                    rows = slice(first, first + batch.valid)
-                    total += columns @ self._sums(lists, seen.of(rows), batch.slice)
+                for first in range(0, chunk.size, n_valid):
+                    some = [one[first : first + n_valid] for one in seen]
+                    total += columns @ self._sums(lists, some, length)
                     device.wait()
             total *= self._scale**2 / max(chunk.size, 1)
             return np.asarray(device.download(total))
@@ -179,8 +170,19 @@ class GpuNeighbours(Neighbours):
             device.free()
             raise DeviceError("its memory does not suffice for this table") from error
 
-    def _batch(self, n_subsets: int, n_valid: int) -> _Batch:
-        """As large as memory allows; with several times as many lines as there are blocks."""
+    def _seen(self, chunk: Ints) -> tuple[Floats, Floats, Floats]:
+        """Of validation rows: terms of distances, labels or targets, and weights."""
+        terms = self.distances.terms[chunk].transpose(0, 2, 1)
+        labels = self.runs[chunk].astype(np.float64)
+        if not self.classifies:
+            labels[:, 0] = self.y_valid[chunk] / self._scale
+        return np.ascontiguousarray(terms), labels, self.valid_weights[chunk]
+
+    def _batch(self, n_subsets: int, n_valid: int) -> tuple[int, int, int]:
+        """Subsets and validation rows that share launches, and validation rows that share a line.
+
+        As large as memory allows; with several times as many lines as there are blocks.
+        """
         room = self._blocks * self._room_bytes if self._room is None else 0
         budget = min(max(self._device.free_bytes() - room, 0) // 2, _BATCH_BYTES)
         line = 4 * self._stride
@@ -190,20 +192,21 @@ class GpuNeighbours(Neighbours):
         slices = max(-(-8 * self._blocks // subsets), -(-together // _SLICE))
         slices = max(min(slices, together, budget // 4 // (subsets * line)), 1)
         length = min(-(-together // slices), _SLICE)
-        return _Batch(subsets, min(together, length * slices), length)
+        return subsets, min(together, length * slices), length
 
-    def _sums(self, lists: _Lists, seen: _Seen, length: int) -> Any:
+    def _sums(self, lists: _Lists, seen: list[Any], length: int) -> Any:
         """Row values under every subset, summed over some validation rows: (B, n), on the GPU."""
-        device, n_pairs = self._device, lists.count * seen.count
-        slices = -(-seen.count // length)
-        unit, reach = seen.lenses[:, UNIT] @ lists.members, seen.lenses[:, REACH] @ lists.members
+        device, (terms, labels, weights) = self._device, seen
+        n_valid = len(weights)
+        slices = -(-n_valid // length)
+        unit, reach = terms[:, UNIT] @ lists.members, terms[:, REACH] @ lists.members
         begins = ((reach.view(np.int64) >> 42) - (BINS - 1)).astype(np.int32)
-        shape = (lists.pitch, self.n_rows, len(self.by_column), self._stride)
-        bins = device.empty(1 if self._ranked else n_pairs * self._stride, np.uint16)
+        shape = (lists.pitch, self.n_rows, self.n_columns, self._stride)
+        bins = device.empty(1 if self._ranked else lists.count * n_valid * self._stride, np.uint16)
         if not self._ranked:
             self._launch(
-                "find_bins", (-(-self.n_rows // self._tile), seen.count), _BIN_THREADS,
-                (*self._entries, seen.lenses, lists.masks, begins, *shape[1:], self._tile,
+                "find_bins", (-(-self.n_rows // self._tile), n_valid), _BIN_THREADS,
+                (*self._entries, terms, lists.masks, begins, *shape[1:], self._tile,
                  lists.count, bins),
                 self._tile_bytes,
             )  # fmt: skip
@@ -213,9 +216,9 @@ class GpuNeighbours(Neighbours):
             self._room = device.empty(max(self._blocks * self._room_bytes, 16), np.uint8)
         self._launch(
             "value_rows", (n_blocks,), self._threads,
-            (*self._entries, self._columns, seen.lenses, lists.columns, lists.sizes, 2.0 * unit,
-             bins, self._targets, seen.labels, self._ranks, seen.weights, self.ranks.alone,
-             self._quantum, self._whole, self.n_neighbors, *shape, lists.count, seen.count,
+            (*self._entries, self._columns, terms, lists.columns, lists.sizes, 2.0 * unit,
+             bins, self._targets, labels, self._ranks, weights, self.ranks.alone,
+             self._quantum, self._whole, self.n_neighbors, *shape, lists.count, n_valid,
              length, device.zeros(1, np.int32), self._room, self._room_bytes, lines),
             self._chip,
         )  # fmt: skip
@@ -239,26 +242,3 @@ class _Lists:
         self.masks = device.upload(np.ascontiguousarray(masks))
         self.sizes = device.upload(subsets.sum(axis=1, dtype=np.int32))
         self.members = device.upload(subsets.T.astype(np.float64))
-
-
-class _Seen:
-    """Validation rows on the GPU: lenses, labels or targets, and weights."""
-
-    def __init__(self, device: Device, rows: Neighbours, chunk: Ints, scale: float) -> None:
-        labels = np.zeros((chunk.size, 2))
-        if rows.classifies:
-            labels[:] = rows.runs[chunk]
-        else:
-            labels[:, 0] = rows.y_valid[chunk] / scale
-        self.lenses = device.upload(np.ascontiguousarray(rows.lens[chunk].transpose(0, 2, 1)))
-        self.labels = device.upload(labels)
-        self.weights = device.upload(np.ascontiguousarray(rows.valid_weights[chunk]))
-        self.count = chunk.size
-
-    def of(self, rows: slice) -> _Seen:
-        """Some of the rows."""
-        part = object.__new__(_Seen)
-        part.lenses, part.labels = self.lenses[rows], self.labels[rows]
-        part.weights = self.weights[rows]
-        part.count = len(part.weights)
-        return part

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from shapley2d._base.defaults import MIN_COALITIONS, N_NEIGHBORS, TOLERANCE
 from shapley2d._base.warnings import warn, warn_input
-from shapley2d._base.words import counted, plural
+from shapley2d._base.words import counted, plural, shown
 from shapley2d._methods.method import PRECISE, Method, Option
 from shapley2d._methods.score_facts import CLOSED_SCORES, score_facts
-from shapley2d.exceptions import InputError, PrecisionWarning, Setting
+from shapley2d.exceptions import InputError, PrecisionWarning
 
 if TYPE_CHECKING:
     from shapley2d._base.arrays import Ints
@@ -152,8 +152,9 @@ class KNN(Method):
         if problem.baseline != "zero":
             _warn_of_few_rows(problem, self.n_neighbors)
         varies = varying_columns(problem.table) & (self.n_neighbors < _most_rows(problem))
-        groups, has_label = problem.column_groups, problem.label is not None
-        players = np.arange(m) if groups is None else groups.numbers[:m]
+        groups = problem.column_groups
+        players = np.arange(m) if groups is None else groups.numbers[:m]  # the label's is the last
+        has_label = problem.label is not None
         columns = ColumnLines(players, varies, run.semivalues[1], has_label=has_label)
         self._check_columns(columns.n_kept)
         level = self._level(columns.n_kept, problem)
@@ -236,19 +237,14 @@ class KNN(Method):
         """Refuse, before anything long is done, more columns than can be valued."""
         if n_columns > MAX_SAMPLED_COLUMNS:
             raise InputError(
-                f"{n_columns:,} columns are more than the {MAX_SAMPLED_COLUMNS:,} that ",
-                Setting("method", "knn"),
-                " can take: use ",
-                Setting("method", "mc"),
-                " with ",
-                Setting("model", "knn"),
-                ", value groups of columns, or drop columns",
+                f"{n_columns:,} columns are more than the {MAX_SAMPLED_COLUMNS:,} that "
+                "method='knn' can take: use method='mc' with model='knn', value groups of columns, "
+                "or drop columns"
             )
         if self.subsets == "all" and n_columns > MAX_ALL_COLUMNS:
             raise InputError(
-                Setting("subsets", "all"),
-                f" needs 2^{n_columns} column subsets for {n_columns} columns: use ",
-                Setting("subsets", "sampled"),
+                f"subsets='all' needs 2^{n_columns} column subsets for {n_columns} columns: use "
+                "subsets='sampled'"
             )
 
     def _warn_of_few_subsets(self, level: int, n_columns: int) -> None:
@@ -258,11 +254,9 @@ class KNN(Method):
             return
         warn(
             PrecisionWarning(
-                Setting("n_subsets", self.n_subsets),
-                f" is few for {n_columns} columns: errors are large, and 95 % intervals can miss "
-                "those columns that matter most in subsets of a size that is not sampled; use ",
-                Setting("n_subsets", FEW_PER_PLAYER * n_columns),
-                " or more",
+                f"n_subsets={self.n_subsets} is few for {n_columns} columns: errors are large, and "
+                "95 % intervals can miss those columns that matter most in subsets of a size that "
+                f"is not sampled; use n_subsets={FEW_PER_PLAYER * n_columns} or more"
             )
         )
 
@@ -270,7 +264,9 @@ class KNN(Method):
         """How long all validation rows take on the processor, about."""
         from shapley2d._base.in_threads import count_threads
 
-        work = self._level(problem.table.n_columns, problem) * _pairs(problem)
+        groups, m = problem.column_groups, problem.table.n_columns
+        n_players = m if groups is None else len(set(groups.numbers[:m].tolist()))
+        work = self._level(n_players, problem) * _pairs(problem)
         return work / (TRIPLES_PER_S * count_threads(run.n_jobs))
 
     def score(self, problem: Problem, run: Run) -> float:  # noqa: ARG002
@@ -331,10 +327,7 @@ class KNN(Method):
         if run.cluster is None:
             return self.device
         if self.device == "cuda":
-            raise InputError(
-                Setting("cluster"), " works on processors: leave ", Setting("device", "cuda"),
-                " out",
-            )  # fmt: skip
+            raise InputError("cluster works on processors: leave device='cuda' out")
         return "cpu"
 
     @staticmethod
@@ -350,14 +343,10 @@ class KNN(Method):
             why = "the absolute error is not a sum over pairs of neighbours"
         elif task == "regression":
             why = "nearest neighbours have the squared error only"
-        single = [Setting("scoring", known[0])]
+        others = f"scoring={known[0]!r}" if len(known) == 1 else " or ".join(map(repr, known))
         raise InputError(
-            Setting("scoring", scoring),
-            f" has no closed form: {why}: use ",
-            *(single if len(known) == 1 else [" or ".join(map(repr, known))]),
-            ", or ",
-            Setting("method", "mc"),
-            f" with a model of scikit-learn, such as KNeighbors{kind}()",
+            f"scoring={shown(scoring)} has no closed form: {why}: use {others}, or method='mc' "
+            f"with a model of scikit-learn, such as KNeighbors{kind}()"
         )
 
 
@@ -377,8 +366,7 @@ def _warn_of_few_rows(problem: Problem, n_neighbors: int) -> None:
     if n_neighbors < most:
         return
     warn_input(
-        Setting("n_neighbors", n_neighbors),
-        f" is not below the {counted(most, 'row')} that "
+        f"n_neighbors={n_neighbors} is not below the {counted(most, 'row')} that "
         f"{plural(most, 'trains', 'train')}: all of them are always neighbours, so no column "
         f"matters and every entry is worth 0; use fewer, such as {max(1, math.isqrt(most))}",
     )

@@ -2,8 +2,8 @@
 
 A distance over columns of numbers and categories is a sum over columns, as in Gower (1971,
 doi:10.2307/2528823). This module takes a training and a validation table and gives their entries as
-numbers, with what a difference counts in every column; :mod:`shapley2d._knn.lens` makes distances
-of them.
+numbers, with what a difference counts in every column; :mod:`shapley2d._knn.fixed_point` makes
+distances of them.
 
 ``metric="auto"``
     Columns count alike, whatever they hold.
@@ -39,7 +39,7 @@ from shapley2d._base.in_threads import map_columns
 from shapley2d._base.robust import centre_and_spread
 from shapley2d._base.warnings import warn_input
 from shapley2d._base.words import one_of
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,10 +108,10 @@ def measure(train: Table, valid: Table, metric: str = "auto", *, tells: bool = T
     (True, array([1.   , 0.444]))
     """
     if metric not in METRICS:
-        raise InputError(Setting("metric", metric), f" is not known: use {one_of(tuple(METRICS))}")
+        raise InputError(f"metric={metric!r} is not known: use {one_of(tuple(METRICS))}")
     check_metric(metric, train)
     pairs = list(zip(train.columns, valid.columns, strict=True))
-    found = map_columns(lambda pair: METRICS[metric].measure(*pair), pairs, train.n_rows)
+    found = map_columns(lambda pair: METRICS[metric](*pair), pairs, train.n_rows)
     # squares of numbers like 1e160 have no room: the largest count about 1
     largest = max((one.exponent for one in found if one.weight), default=0)
     factors = np.array([2.0 ** max(2 * (one.exponent - largest), -1000) for one in found])
@@ -119,7 +119,7 @@ def measure(train: Table, valid: Table, metric: str = "auto", *, tells: bool = T
         np.array([one.train for one in found]).reshape(len(found), train.n_rows),
         np.array([one.valid for one in found]).reshape(len(found), valid.n_rows),
         np.array([one.nominal for one in found], dtype=np.bool_),
-        np.maximum([one.weight for one in found], _SMALLEST) * np.maximum(factors, _SMALLEST),
+        np.array([one.weight for one in found]) * np.maximum(factors, _SMALLEST),
         np.array([one.missing for one in found]) * factors,
     )
     if tells:
@@ -129,15 +129,13 @@ def measure(train: Table, valid: Table, metric: str = "auto", *, tells: bool = T
 
 def check_metric(metric: str, table: Table) -> None:
     """Refuse text where the metric takes the differences of numbers."""
-    if METRICS[metric].takes_text:
+    if metric == "auto":
         return
     for column in table.columns:
         if column.kind == "category":
             raise InputError(
-                Setting("metric", metric),
-                f" takes numbers only, but column {column.name!r} holds text: use ",
-                Setting("metric", "auto"),
-                " or drop the column",
+                f"metric={metric!r} takes numbers only, but column {column.name!r} holds text: use "
+                "metric='auto' or drop the column"
             )
 
 
@@ -162,13 +160,6 @@ class _Measured(NamedTuple):
     missing: float = 0.0
     nominal: bool = False
     exponent: int = 0
-
-
-class Metric(NamedTuple):
-    """How a column of a training and a validation table is measured."""
-
-    measure: Callable[[Column, Column], _Measured]
-    takes_text: bool
 
 
 def _alike(train: Column, valid: Column) -> _Measured:
@@ -214,7 +205,7 @@ def _variance(ordered: Floats) -> float:
 
 def _tell_of_small_differences(columns: Columns, names: list[str], metric: str) -> None:
     """Warn of numbers that no distance can tell apart, alone or beside other columns."""
-    resolved = 2.0**-40  # see :mod:`shapley2d._knn.lens`
+    resolved = 2.0**-40  # see :mod:`shapley2d._knn.fixed_point`
 
     def look(j: int) -> tuple[float, bool]:
         there = np.unique(columns.train[j][~np.isnan(columns.train[j])])
@@ -232,11 +223,9 @@ def _tell_of_small_differences(columns: Columns, names: list[str], metric: str) 
     if small:
         first = names[[extent for extent, _ in found].index(largest)]
         warn_input(
-            f"differences in {_few(small)} are too small to count beside those in {first!r} under ",
-            Setting("metric", metric),
-            ": they decide where that column is absent. Rescale the columns, or use ",
-            Setting("metric", "auto"),
-            ", under which all count alike",
+            f"differences in {_few(small)} are too small to count beside those in {first!r} under "
+            f"metric={metric!r}: they decide where that column is absent. Rescale the columns, or "
+            "use metric='auto', under which all count alike"
         )
     lost = [repr(names[j]) for j, (_, loses) in enumerate(found) if loses]
     if lost:
@@ -260,5 +249,5 @@ def _few(names: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-METRICS = {"auto": Metric(_alike, takes_text=True), "sqeuclidean": Metric(_raw, takes_text=False)}
-"""Metrics by name."""
+METRICS: dict[str, Callable[[Column, Column], _Measured]] = {"auto": _alike, "sqeuclidean": _raw}
+"""How every metric measures a column of a training and a validation table."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from shapley2d._base.in_threads import map_in_threads
+from shapley2d._knn.fixed_point import Distances
 from shapley2d._knn.kernels.rows import (
     NEAR,
     add_classification,
@@ -25,7 +26,6 @@ from shapley2d._knn.kernels.rows import (
     make_room,
     subset_codes,
 )
-from shapley2d._knn.lens import bins_and_slack, make_lens
 from shapley2d._knn.rank_weights import rank_weights
 
 if TYPE_CHECKING:
@@ -89,9 +89,7 @@ class Neighbours:
             self.y, self.y_valid = self.y - centre, y_valid - centre
         weights = np.ones(n_valid) if valid_weights is None else valid_weights
         self.valid_weights = weights / weights.mean()
-        self.by_row = np.ascontiguousarray(columns.train.T[self.order])
-        self.by_column = np.ascontiguousarray(self.by_row.T)
-        self.nominal, self.lens = columns.nominal, make_lens(columns)
+        self.distances, self.n_columns = Distances(columns, self.order), columns.n_columns
         self.ranks = rank_weights(semivalue, n, n_neighbors)
         # first and last row (exclusive) with the label of each validation row
         ends = [np.searchsorted(self.y, self.y_valid, side) for side in ("left", "right")]
@@ -157,22 +155,19 @@ class Neighbours:
 
     def _add_phi(self, subsets: Bools, chunk: Ints, stop: Bools, sums: Floats) -> None:
         """Add phi under some subsets, summed over the chosen validation rows."""
-        ranks, lens, weights = self.ranks, self.lens[chunk], self.valid_weights[chunk]
         room = make_room(
-            self.n_rows, len(self.by_column), len(subsets),
+            self.n_rows, self.n_columns, len(subsets),
             classifies=self.classifies, ranks_all=self.n_rows == self.near,
         )  # fmt: skip
-        entries = (self.by_column, self.by_row, self.nominal)
-        seen = (lens, *bins_and_slack(lens, subsets))
+        single, beyond, *pairs, alone = self.ranks
         kernel: Any = add_classification
-        y: tuple[Any, ...] = (self.runs[chunk], weights)
-        tables: tuple[Any, ...] = (ranks.single, ranks.single_beyond, self.inverse)
+        y: tuple[Any, ...] = self.runs[chunk], self.valid_weights[chunk]
+        weights: tuple[Any, ...] = single, beyond, self.inverse
         if not self.classifies:
-            kernel, tables = add_regression, (*ranks[:5], self.inverse)
-            y = (self.y, self.y_valid[chunk], weights, float(self.n_neighbors), ranks.alone)
-        rows = np.arange(len(chunk))
-        codes = subset_codes(subsets)
-        kernel(entries, seen, self.near, rows, y, tables, codes, room, stop, sums)
+            kernel, y = add_regression, (self.y, self.y_valid[chunk], y[1])
+            weights = (single, beyond, *pairs, self.inverse), float(self.n_neighbors), alone
+        seen, codes = self.distances.seen(subsets, chunk), subset_codes(subsets)
+        kernel(self.distances.entries, seen, self.near, y, weights, codes, room, stop, sums)
 
     def values(self, subsets: Bools, chunk: Ints | None = None) -> Floats:
         """phi(F) under each of some subsets, mean over validation rows, rows as in the table."""

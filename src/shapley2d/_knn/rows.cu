@@ -15,7 +15,7 @@
 // are ranked in global memory), BLOCKS (of value_rows that a processor takes at a time).
 
 #define BINS 16384
-#define FIELDS 7         // of a lens: near, mirror, scale, base, gap, unit, reach; a line of columns for each
+#define FIELDS 7         // terms of a column: near, mirror, scale, base, gap, unit, reach; a line of columns for each
 #define BIN_THREADS 256  // of find_bins
 #define SAME 16
 #define PLANES (REGRESSION ? 3 : 2)  // of a bin: rows with another and with the same label; in regression coefficients
@@ -33,15 +33,15 @@ typedef double Real;  // of values; small tables have the time
 typedef float Real;
 #endif
 
-// How a validation row sees the entries of a column: a lens, ready for use.
+// How a validation row sees the entries of a column: terms of its distances, ready for use.
 struct Sight {
     double near, mirror, scale, base, gap, rounder;
     int column, nominal;
 
-    __device__ __forceinline__ Sight(const double* lens, const int n_columns, const int j, const unsigned char* kinds) {
-        near = lens[j], mirror = lens[n_columns + j], scale = lens[2 * n_columns + j];
-        base = lens[3 * n_columns + j], gap = lens[4 * n_columns + j];
-        rounder = 6755399441055744.0 * lens[5 * n_columns + j];  // 3 * 2^51: what is added has no digits below a unit
+    __device__ __forceinline__ Sight(const double* own_terms, const int n_columns, const int j, const unsigned char* kinds) {
+        near = own_terms[j], mirror = own_terms[n_columns + j], scale = own_terms[2 * n_columns + j];
+        base = own_terms[3 * n_columns + j], gap = own_terms[4 * n_columns + j];
+        rounder = 6755399441055744.0 * own_terms[5 * n_columns + j];  // 3 * 2^51: what is added has no digits below a unit
         column = j, nominal = kinds[j];
     }
     // How far an entry is: a whole number of units.
@@ -66,14 +66,14 @@ __device__ __forceinline__ unsigned short code_of(const double distance, const i
 // masks: the columns of every subset, four to a byte; SAME is set in the first where the others are as in the subset before
 // begins: the keys of every pair's first bin
 extern "C" __global__ void __launch_bounds__(BIN_THREADS) find_bins(
-    const double* train, const unsigned char* nominal, const double* lenses, const unsigned char* __restrict__ masks,
+    const double* train, const unsigned char* nominal, const double* terms, const unsigned char* __restrict__ masks,
     const int* __restrict__ begins, const int n_rows, const int n_columns, const int stride, const int tile,
     const int n_subsets, unsigned short* __restrict__ bins
 ) {
     extern __shared__ __align__(16) unsigned char memory[];
     double* x = (double*)memory;  // 16 lines for every four columns
     const int first = blockIdx.x * tile, t = blockIdx.y, fours = (n_columns + 3) / 4;
-    const double* lens = lenses + (Long)t * FIELDS * n_columns;
+    const double* own_terms = terms + (Long)t * FIELDS * n_columns;
     for (int e = threadIdx.x; e < tile * fours; e += BIN_THREADS) {
         const int four = e / tile, row = e - four * tile;
         const double* entries = train + (Long)(first + row) * n_columns;
@@ -82,7 +82,7 @@ extern "C" __global__ void __launch_bounds__(BIN_THREADS) find_bins(
         for (int bit = 0; bit < 4; bit++) {
             const int j = 4 * four + bit;
             const bool there = j < n_columns && first + row < n_rows;
-            own[bit] = there ? Sight(lens, n_columns, j, nominal).dissimilarity(entries[j]) : 0.0;
+            own[bit] = there ? Sight(own_terms, n_columns, j, nominal).dissimilarity(entries[j]) : 0.0;
         }
         const double low[4] = {0.0, own[0], own[1], own[0] + own[1]}, high[4] = {0.0, own[2], own[3], own[2] + own[3]};
 #pragma unroll
@@ -355,14 +355,14 @@ struct Near {
 
 // The values of all rows, added up over validation rows: a line of `stride` for every subset and slice of them.
 //
-// train, nominal, lenses: as above, and train by columns; lists, sizes: the columns of every subset
+// train, nominal, terms: as above, and train by columns; lists, sizes: the columns of every subset
 // slacks: how far equal distances of a pair may be apart
 // targets: of training rows (regression); labels: first and last row with the label of every validation row, or its target
 // ranks: weights of ranks; factors: weights of validation rows; targets are whole numbers of 1 / quantum where summed
 // taken: how many lines are being made or done; room: `room_bytes` of every block, for what does not fit the chip, and for
 // sums over targets
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
-    const double* train, const unsigned char* nominal, const double* by_column, const double* lenses,
+    const double* train, const unsigned char* nominal, const double* by_column, const double* terms,
     const unsigned short* lists, const int* sizes, const double* slacks, const unsigned short* __restrict__ bins, const double* targets, const double* labels,
     const Rank* ranks, const double* factors, const double alone, const double quantum, const Long all_targets,
     const int n_neighbors, const int pitch, const int n_rows, const int n_columns, const int stride,
@@ -399,7 +399,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
         Real* line = out + (Long)item * stride;
         for (int t = from; t < min(from + slice, n_valid); t++) {
             const double factor = factors[t], slack = slacks[t * n_subsets + s];
-            for (int k = me; k < size; k += THREADS) sights[k] = Sight(lenses + (Long)t * FIELDS * n_columns, n_columns, list[k], nominal);
+            for (int k = me; k < size; k += THREADS) sights[k] = Sight(terms + (Long)t * FIELDS * n_columns, n_columns, list[k], nominal);
 #if REGRESSION
             const double target = labels[2 * t];
             const int run = 0, run_size = 0;

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._knn.few_rows import FewRows
+from shapley2d._knn.fixed_point import Distances
 from shapley2d._knn.kernels.rows import make_room, subset_codes
 from shapley2d._knn.kernels.utility import Nearest, add_utilities
-from shapley2d._knn.lens import bins_and_slack, make_lens
 from shapley2d._knn.metric import measure
 
 if TYPE_CHECKING:
@@ -67,27 +67,20 @@ class KnnGame:
             classifies,
             split.weights / split.weights.mean(),
         )
-        train = np.ascontiguousarray(columns.train)
-        self._entries = (train, np.ascontiguousarray(train.T), columns.nominal)
-        self._lens = make_lens(columns)
+        self._distances = Distances(columns)
 
     def utilities(self, rows: NDArray[np.bool_], columns: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Matrix of utilities."""
         groups, row_masks = _common_members(rows)
-        column_masks = np.ascontiguousarray(columns)
-        total = np.zeros((len(rows), len(columns)))
-        codes = subset_codes(column_masks)
-        seen = (self._lens, *bins_and_slack(self._lens, column_masks))
-        everybody = np.arange(len(self._nearest.y_valid))
+        total, n_valid = np.zeros((len(rows), len(columns))), len(self._nearest.y_valid)
         shape = (self.n_rows, self.n_columns, _COALITIONS)
         room = make_room(*shape, classifies=self._nearest.classifies, ranks_all=True)
-        for first in range(0, len(codes), _COALITIONS):
-            part = slice(first, first + _COALITIONS)
-            own = (seen[0], *(np.ascontiguousarray(one[:, part]) for one in seen[1:]))
-            found = np.zeros((len(row_masks), len(codes[part])))
-            masks = (row_masks, codes[part])
-            add_utilities(self._entries, own, self._nearest, groups, masks, room, everybody, found)
-            total[:, part] = found / everybody.size
+        for first in range(0, len(columns), _COALITIONS):
+            some = columns[first : first + _COALITIONS]
+            found, masks = np.zeros((len(row_masks), len(some))), (row_masks, subset_codes(some))
+            asked = self._distances.entries, self._distances.seen(some), self._nearest
+            add_utilities(*asked, groups, masks, room, found)
+            total[:, first : first + len(some)] = found / n_valid
         if self._shares:
             sizes = rows.sum(axis=1)
             few = np.flatnonzero((sizes > 0) & (sizes < self._k))

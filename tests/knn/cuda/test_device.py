@@ -85,7 +85,7 @@ def test_a_kernel_that_does_not_compile_is_one_line():
             )
 
     made = object.__new__(Device)
-    made.name, made._compiled = "a GPU", {}
+    made.name = "a GPU"
     made._cupy = types.SimpleNamespace(
         RawModule=Module,
         cuda=types.SimpleNamespace(

@@ -1,9 +1,9 @@
 """Row values of K nearest neighbours, for many column subsets beside many validation rows.
 
-Distances are sums of whole numbers of units (:mod:`shapley2d._knn.lens`), so that they are the same
-in any order. For a validation row the columns are taken in groups of four, and the sums of all 16
-subsets of a group are made once for a tile of rows; the distance under any column subset is then
-one number from each group.
+Distances are sums of whole numbers of units (:mod:`shapley2d._knn.fixed_point`), so that they are
+the same in any order. For a validation row the columns are taken in groups of four, and the sums
+of all 16 subsets of a group are made once for a tile of rows; the distance under any column subset
+is then one number from each group.
 
 Of many rows the leading bits of a distance are its bin. Rows are counted by bin, the
 nearest bins that hold :data:`NEAR` rows are ranked row by row, and the rows of any other bin share
@@ -54,7 +54,6 @@ class Room(NamedTuple):
     keys: NDArray[np.uint16]  # bins of rows: (subsets, n)
     lines: NDArray[np.float64]  # sums of groups of columns: (groups, 16, tile)
     totals: NDArray[np.float64]  # distances: where all rows are ranked (subsets, n), else of a tile
-    bits: NDArray[np.int64]  # the same memory
     counts: NDArray[np.generic]  # rows of every bin with and without the label, or sums of targets
     table: NDArray[np.float64]  # what the rows of every bin are worth
     members: NDArray[np.int64]  # columns of a subset
@@ -62,6 +61,7 @@ class Room(NamedTuple):
     listed: NDArray[np.int32]  # rows as they come,
     rows: NDArray[np.int32]  # and sorted by
     distances: NDArray[np.float64]  # these
+    ranks_all: bool  # whether there are no bins
 
 
 def first_bins(reach: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -98,33 +98,34 @@ def make_room(
     n_rows: int, n_columns: int, n_subsets: int, *, classifies: bool, ranks_all: bool
 ) -> Room:
     """Memory for the values of ``n_rows`` rows under ``n_subsets`` column subsets at a time."""
-    bins = 0 if ranks_all else BINS
-    totals = np.empty((n_subsets, n_rows) if ranks_all else (1, _TILE))
+    bins = 2 if ranks_all else BINS
+    # all numbers of a bin lie side by side in regression, those of a run of labels in classes
+    table = np.zeros((2, bins)) if classifies else np.zeros((bins, 4)).T
     return Room(
         keys=np.empty((n_subsets, n_rows), dtype=np.uint16),
         lines=np.zeros((_n_groups(n_columns), 16, _TILE)),
-        totals=totals,
-        bits=totals.view(np.int64),
-        counts=np.zeros((2, bins), dtype=np.int32) if classifies else np.zeros((bins, 4)),
-        table=np.zeros((2, bins) if classifies else (bins, 4)),
+        totals=np.empty((n_subsets, n_rows) if ranks_all else (1, _TILE)),
+        counts=table.astype(np.int32) if classifies else table.copy(),
+        table=table,
         members=np.empty(n_columns, dtype=np.int64),
         begin=np.zeros(BINS >> _COARSE, dtype=np.int32),
         listed=np.empty(n_rows + 1, dtype=np.int32),
         rows=np.empty(n_rows, dtype=np.int32),
         distances=np.empty(n_rows),
+        ranks_all=ranks_all,
     )
 
 
 @_part
-def make_lines(train, lens, nominal, first, lines):  # type: ignore[no-untyped-def]
+def make_lines(train, terms, nominal, first, lines):  # type: ignore[no-untyped-def]
     """Sums of the subsets of every four columns, for the rows from ``first`` on: how many rows."""
     m, n = train.shape
     size = lines.shape[2] if first + lines.shape[2] < n else n - first
     for j in range(m):
         bit = 1 << (j & 3)
         line, entries = lines[j >> 2, bit], train[j, first : first + size]
-        near, mirror, scale, base, gap = lens[j, 0], lens[j, 1], lens[j, 2], lens[j, 3], lens[j, 4]
-        rounder = _ROUND * lens[j, 5]
+        near, mirror, scale = terms[j, 0], terms[j, 1], terms[j, 2]
+        base, gap, rounder = terms[j, 3], terms[j, 4], _ROUND * terms[j, 5]
         if nominal[j]:
             for i in range(size):
                 u = entries[i]
@@ -145,9 +146,9 @@ def make_lines(train, lens, nominal, first, lines):  # type: ignore[no-untyped-d
 
 
 @_part
-def make_keys(lines, codes, low, distances, bits, keys):  # type: ignore[no-untyped-def]
+def make_keys(lines, codes, low, distances, keys):  # type: ignore[no-untyped-def]
     """The distances of a tile under one column subset, and their bins."""
-    size = keys.size
+    size, bits = keys.size, distances.view(np.int64)
     for i in range(size):
         distances[i] = 0.0
     for g in range(0, codes.size, 4):
@@ -161,15 +162,31 @@ def make_keys(lines, codes, low, distances, bits, keys):  # type: ignore[no-unty
 
 
 @_part
-def sort_near(keys, last, entries, lens, nominal, codes, whole, room):  # type: ignore[no-untyped-def]
-    """Sort the rows in bins up to ``last`` by distance, in ``room``: how many they are.
+def measure_rows(entries, terms, lows, codes, room):  # type: ignore[no-untyped-def]
+    """The bins of all rows beside one validation row, and the distances of what is ranked."""
+    train, _, nominal = entries
+    keys, lines, totals = room.keys, room.lines, room.totals
+    for first in range(0, train.shape[1], lines.shape[2]):
+        size = make_lines(train, terms, nominal, first, lines)
+        for s in range(len(codes)):
+            line, at = (s, first) if room.ranks_all else (0, 0)
+            own = keys[s, first : first + size]
+            make_keys(lines, codes[s], lows[s], totals[line, at : at + size], own)
+
+
+@_part
+def sort_near(s, last, entries, terms, codes, room):  # type: ignore[no-untyped-def]
+    """Sort the rows in bins up to ``last`` by distance under subset ``s``: how many they are.
 
     They are placed by the leading bits of their distances, and moved to their places from there.
     """
-    listed, members, begin, rows, distances = room
+    _, by_row, nominal = entries
+    keys, own = room.keys[s], codes[s]
+    listed, members, begin = room.listed, room.members, room.begin
+    rows, distances = room.rows, room.distances
     n_members = 0
-    for j in range(len(lens)):
-        if codes[j >> 2] >> (j & 3) & 1:
+    for j in range(len(terms)):
+        if own[j >> 2] >> (j & 3) & 1:
             members[n_members] = j
             n_members += 1
     found = 0
@@ -200,16 +217,16 @@ def sort_near(keys, last, entries, lens, nominal, codes, whole, room):  # type: 
         place += size
     for p in range(found):
         row, total = listed[p], 0.0
-        if whole.size:
-            total = whole[row]
+        if room.ranks_all:
+            total = room.totals[s, row]
         else:
             for g in range(n_members):
                 j = members[g]
-                u, rounder = entries[row, j], _ROUND * lens[j, 5]
-                x = lens[j, 3] + lens[j, 2] * (lens[j, 0] - u) * (lens[j, 1] - u)
+                u, rounder = by_row[row, j], _ROUND * terms[j, 5]
+                x = terms[j, 3] + terms[j, 2] * (terms[j, 0] - u) * (terms[j, 1] - u)
                 if nominal[j]:
-                    x = 0.0 if u == lens[j, 0] else lens[j, 2]
-                x = lens[j, 4] if np.isnan(u) else x
+                    x = 0.0 if u == terms[j, 0] else terms[j, 2]
+                x = terms[j, 4] if np.isnan(u) else x
                 total += (x + rounder) - rounder
         k = keys[row] >> _COARSE
         place = begin[k]
@@ -238,7 +255,7 @@ def sort_near(keys, last, entries, lens, nominal, codes, whole, room):  # type: 
 
 
 @_part
-def far_classes(keys, n_near, run, weights, factor, counts, table):  # type: ignore[no-untyped-def]
+def far_classes(keys, n_near, run, weights, factor, room):  # type: ignore[no-untyped-def]
     """The values of far rows by bin, beside a validation row whose label a run of rows has.
 
     Returns
@@ -248,14 +265,16 @@ def far_classes(keys, n_near, run, weights, factor, counts, table):  # type: ign
     tail : float
         What the far rows take from every near one.
     """
-    single, beyond, inverse = weights
-    others, same = counts[0], counts[1]
+    (single, beyond, inverse), (others, same), table = weights, room.counts, room.table
+    end, tail = keys.size, 0.0
+    if room.ranks_all:
+        return BINS, tail
     ends = (0, run[0], run[1], keys.size)
     for part in range(3):
         count = same if part == 1 else others
         for k in keys[ends[part] : ends[part + 1]]:
             count[k] += 1
-    end, tail, k = keys.size, 0.0, BINS - 1
+    k = BINS - 1
     while True:
         matches = same[k]
         size = others[k] + matches
@@ -276,11 +295,10 @@ def far_classes(keys, n_near, run, weights, factor, counts, table):  # type: ign
 
 
 @_part
-def add_near_classes(near, found, slack, tail, run, weights, factor, values):  # type: ignore[no-untyped-def]
+def add_near_classes(found, slack, tail, run, weights, factor, room, values):  # type: ignore[no-untyped-def]
     """Add the values of near rows, from which the far ones take ``tail``."""
     single, beyond, inverse = weights
-    _, _, _, rows, distances = near
-    first, last = run[0], run[1]
+    rows, distances, first, last = room.rows, room.distances, run[0], run[1]
     end = found
     while end > 0:
         start = end - 1
@@ -308,105 +326,46 @@ def add_far_classes(keys, table, run, values):  # type: ignore[no-untyped-def]
             into[i] += worth[places[i]]
 
 
-@numba.njit(nogil=True, cache=CACHE, error_model="numpy")
-def add_classification(entries, seen, n_near, chosen, y, weights, codes, room, stop, sums):  # type: ignore[no-untyped-def]
-    """Add the row values of classification beside some validation rows, under some subsets.
-
-    Parameters
-    ----------
-    entries : tuple of three ndarrays
-        Training entries by column (m, n) and by row (n, m), rows sorted by label; and which columns
-        are categories.
-    seen : tuple of three ndarrays
-        How validation rows see the entries of every column (T, m, 7), see
-        :mod:`shapley2d._knn.lens`; and under every subset (T, subsets) the number of the first bin
-        and by how much distances may differ that are equal.
-    n_near : int
-        Rows that are ranked one by one, at least, where not all are.
-    chosen : ndarray of int
-        The validation rows.
-    y : tuple of two ndarrays
-        First and last row (exclusive) with the label of each validation row (T, 2), and what each
-        validation row counts (T,).
-    weights : tuple of ndarray
-        ``single, single_beyond, inverse``.
-    codes : ndarray of shape (subsets, groups), uint8
-        Which of every four columns are in a subset, as bits.
-    room : Room
-    stop : ndarray of one bool
-        Set to end early.
-    sums : ndarray of shape (subsets, n)
-        Receives the values.
-    """
-    train, by_row, nominal = entries
-    lens, lows, slacks = seen
-    runs, factors = y
-    keys, lines, totals, bits, counts, table, _, _, _, _, _ = room
-    near = (room.listed, room.members, room.begin, room.rows, room.distances)
-    n, ranks_all = train.shape[1], table.size == 0
-    for t in chosen:
-        if stop[0]:
-            return
-        for first in range(0, n, lines.shape[2]):
-            size = make_lines(train, lens[t], nominal, first, lines)
-            for s in range(len(codes)):
-                line, at = (s, first) if ranks_all else (0, 0)
-                own = keys[s, first : first + size]
-                make_keys(lines, codes[s], lows[t, s], totals[line, at:], bits[line, at:], own)
-        for s in range(len(codes)):
-            last, tail, distances = BINS, 0.0, totals[s] if ranks_all else totals[0, :0]
-            if not ranks_all:
-                last, tail = far_classes(
-                    keys[s], n_near, runs[t], weights, factors[t], counts, table
-                )
-            found = sort_near(keys[s], last, by_row, lens[t], nominal, codes[s], distances, near)
-            add_near_classes(near, found, slacks[t, s], tail, runs[t], weights, factors[t], sums[s])
-            if not ranks_all:
-                for p in range(found):
-                    k = keys[s, room.rows[p]]
-                    for part in range(2):
-                        counts[part, k] = 0
-                        table[part, k] = 0.0
-                add_far_classes(keys[s], table, runs[t], sums[s])
-
-
 @_part
-def far_numbers(keys, n_near, z, weights, target, counts, table):  # type: ignore[no-untyped-def]
+def far_numbers(keys, n_near, z, target, weights, factor, room):  # type: ignore[no-untyped-def]
     """The same in regression: coefficients of a quadratic in the target of a row, by bin."""
-    ranks, k_votes, jump, factor = weights
+    ranks, k_votes, alone = weights
+    counts, table = room.counts, room.table
+    tails = (0.0, 0.0, 0.0)
+    if room.ranks_all:
+        return BINS, tails
     nearer = 0.0
     for i in range(keys.size):
         k = keys[i]
-        counts[k, 0] += 1.0
-        counts[k, 1] += z[i]
-        counts[k, 2] += z[i] * z[i]
+        counts[0, k] += 1.0
+        counts[1, k] += z[i]
+        counts[2, k] += z[i] * z[i]
         nearer += z[i]
-    tails = (0.0, 0.0, 0.0)
     end, k = keys.size, BINS - 1
     while True:
-        size = np.int64(counts[k, 0])
+        size = np.int64(counts[0, k])
         if size:
             start = end - size
             if start < n_near:
                 return k, tails
-            total, squares = counts[k, 1], counts[k, 2]
+            total, squares = counts[1, k], counts[2, k]
             nearer -= total
             alpha, beta, gamma, tails = group_quadratic(
                 start, end, nearer, total, squares, tails, target, k_votes, ranks
             )
-            table[k, 0] = factor * (jump + alpha)
-            table[k, 1] = factor * beta
-            table[k, 2] = factor * gamma
-            counts[k, 0] = counts[k, 1] = counts[k, 2] = 0.0
+            table[0, k] = factor * (alpha - alone * target * target)
+            table[1, k] = factor * beta
+            table[2, k] = factor * gamma
+            counts[0, k] = counts[1, k] = counts[2, k] = 0.0
             end = start
         k -= 1
 
 
 @_part
-def add_near_numbers(near, found, slack, tails, z, weights, target, values):  # type: ignore[no-untyped-def]
+def add_near_numbers(found, slack, tails, z, target, weights, factor, room, values):  # type: ignore[no-untyped-def]
     """The same in regression."""
-    ranks, k_votes, jump, factor = weights
-    _, _, _, rows, distances = near
+    ranks, k_votes, alone = weights
+    rows, distances = room.rows, room.distances
     nearer = 0.0
     for p in range(found):
         nearer += z[rows[p]]
@@ -423,9 +382,10 @@ def add_near_numbers(near, found, slack, tails, z, weights, target, values):  # 
         alpha, beta, gamma, tails = group_quadratic(
             start, end, nearer, total, squares, tails, target, k_votes, ranks
         )
+        alpha -= alone * target * target
         for p in range(start, end):
             member = z[rows[p]]
-            values[rows[p]] += factor * (jump + alpha + member * (beta + gamma * member))
+            values[rows[p]] += factor * (alpha + member * (beta + gamma * member))
         end = start
 
 
@@ -434,47 +394,84 @@ def add_far_numbers(keys, table, z, values):  # type: ignore[no-untyped-def]
     """The same in regression."""
     for i in range(values.size):
         k = keys[i]
-        values[i] += table[k, 0] + z[i] * (table[k, 1] + table[k, 2] * z[i])
+        values[i] += table[0, k] + z[i] * (table[1, k] + table[2, k] * z[i])
+
+
+@_part
+def empty_near_bins(found, keys, room):  # type: ignore[no-untyped-def]
+    """Forget the rows that are ranked one by one: far rows alone are valued by bin."""
+    counts, table = room.counts, room.table
+    for p in range(found):
+        k = keys[room.rows[p]]
+        for part in range(len(table)):
+            counts[part, k] = 0
+            table[part, k] = 0.0
 
 
 @numba.njit(nogil=True, cache=CACHE, error_model="numpy")
-def add_regression(entries, seen, n_near, chosen, y, weights, codes, room, stop, sums):  # type: ignore[no-untyped-def]
+def add_classification(entries, seen, n_near, y, weights, codes, room, stop, sums):  # type: ignore[no-untyped-def]
+    """Add the row values of classification beside some validation rows, under some subsets.
+
+    Parameters
+    ----------
+    entries : tuple of three ndarrays
+        Training entries by column (m, n) and by row (n, m), rows sorted by label; and which columns
+        are categories.
+    seen : tuple of three ndarrays
+        Terms of the distances from the validation rows in every column (T, m, 7), see
+        :mod:`shapley2d._knn.fixed_point`; and under every subset (T, subsets) the number of the
+        first bin and by how much distances may differ that are equal.
+    n_near : int
+        Rows that are ranked one by one, at least, where not all are.
+    y : tuple of two ndarrays
+        First and last row (exclusive) with the label of each validation row (T, 2), and what each
+        validation row counts (T,).
+    weights : tuple of ndarray
+        ``single, single_beyond, inverse``.
+    codes : ndarray of shape (subsets, groups), uint8
+        Which of every four columns are in a subset, as bits.
+    room : Room
+    stop : ndarray of one bool
+        Set to end early.
+    sums : ndarray of shape (subsets, n)
+        Receives the values.
+    """
+    (terms, lows, slacks), (runs, factors) = seen, y
+    for t in range(len(terms)):
+        if stop[0]:
+            return
+        run, factor = runs[t], factors[t]
+        measure_rows(entries, terms[t], lows[t], codes, room)
+        for s in range(len(codes)):
+            keys, slack, values = room.keys[s], slacks[t, s], sums[s]
+            last, tail = far_classes(keys, n_near, run, weights, factor, room)
+            found = sort_near(s, last, entries, terms[t], codes, room)
+            add_near_classes(found, slack, tail, run, weights, factor, room, values)
+            if not room.ranks_all:
+                empty_near_bins(found, keys, room)
+                add_far_classes(keys, room.table, run, values)
+
+
+@numba.njit(nogil=True, cache=CACHE, error_model="numpy")
+def add_regression(entries, seen, n_near, y, weights, codes, room, stop, sums):  # type: ignore[no-untyped-def]
     """Add the row values of regression beside some validation rows, under some column subsets.
 
     As :func:`add_classification`, with other ``y`` (targets of training and of validation rows less
-    the mean of the first, what each validation row counts, K, and the weight of the empty
-    coalition) and ``weights`` (tables of
-    :func:`~shapley2d._knn.kernels.tie_groups.group_quadratic`). The loop over tiles stands here
-    again: a function of its own would be compiled into both.
+    the mean of the first, and what each validation row counts) and ``weights`` (tables of
+    :func:`~shapley2d._knn.kernels.tie_groups.group_quadratic`, K, and the weight of the empty
+    coalition).
     """
-    train, by_row, nominal = entries
-    lens, lows, slacks = seen
-    z, targets, factors, k_votes, alone = y
-    keys, lines, totals, bits, counts, table, _, _, _, _, _ = room
-    near = (room.listed, room.members, room.begin, room.rows, room.distances)
-    n, ranks_all = train.shape[1], table.size == 0
-    for t in chosen:
+    (terms, lows, slacks), (z, targets, factors) = seen, y
+    for t in range(len(terms)):
         if stop[0]:
             return
-        target = targets[t]
-        known = (weights, k_votes, -alone * target * target, factors[t])
-        for first in range(0, n, lines.shape[2]):
-            size = make_lines(train, lens[t], nominal, first, lines)
-            for s in range(len(codes)):
-                line, at = (s, first) if ranks_all else (0, 0)
-                own = keys[s, first : first + size]
-                make_keys(lines, codes[s], lows[t, s], totals[line, at:], bits[line, at:], own)
+        target, factor = targets[t], factors[t]
+        measure_rows(entries, terms[t], lows[t], codes, room)
         for s in range(len(codes)):
-            last, tails = BINS, (0.0, 0.0, 0.0)
-            distances = totals[s] if ranks_all else totals[0, :0]
-            if not ranks_all:
-                last, tails = far_numbers(keys[s], n_near, z, known, target, counts, table)
-            found = sort_near(keys[s], last, by_row, lens[t], nominal, codes[s], distances, near)
-            add_near_numbers(near, found, slacks[t, s], tails, z, known, target, sums[s])
-            if not ranks_all:
-                for p in range(found):
-                    k = keys[s, room.rows[p]]
-                    for part in range(3):
-                        counts[k, part] = 0.0
-                        table[k, part] = 0.0
-                add_far_numbers(keys[s], table, z, sums[s])
+            keys, slack, values = room.keys[s], slacks[t, s], sums[s]
+            last, tails = far_numbers(keys, n_near, z, target, weights, factor, room)
+            found = sort_near(s, last, entries, terms[t], codes, room)
+            add_near_numbers(found, slack, tails, z, target, weights, factor, room, values)
+            if not room.ranks_all:
+                empty_near_bins(found, keys, room)
+                add_far_numbers(keys, room.table, z, values)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuple's annotations)
 
 from shapley2d._base.cache import CACHE
-from shapley2d._knn.kernels.rows import BINS, make_keys, make_lines, sort_near
+from shapley2d._knn.kernels.rows import BINS, measure_rows, sort_near
 
 
 class Nearest(NamedTuple):
@@ -33,8 +33,8 @@ class Nearest(NamedTuple):
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def add_utilities(entries, seen, nearest, groups, masks, room, chosen, sums):  # type: ignore[no-untyped-def]
-    """Add the utilities of all pairs of coalitions for some validation rows.
+def add_utilities(entries, seen, nearest, groups, masks, room, sums):  # type: ignore[no-untyped-def]
+    """Add the utilities of all pairs of coalitions for all validation rows.
 
     Parameters
     ----------
@@ -47,29 +47,19 @@ def add_utilities(entries, seen, nearest, groups, masks, room, chosen, sums):  #
         Row coalitions over those numbers, and column coalitions as codes of groups of columns.
     room : Room
         That of rows which are all ranked.
-    chosen : ndarray of int
-        The validation rows.
     sums : ndarray of shape (row coalitions, column coalitions)
         Receives the utilities, summed over the validation rows.
     """
-    train, by_row, nominal = entries
-    lens, lows, slacks = seen
+    terms, lows, slacks = seen
     row_masks, codes = masks
-    y, k = nearest.y, nearest.k
-    n_rows = train.shape[1]
-    near = (room.listed, room.members, room.begin, room.rows, room.distances)
+    y, k, n_rows = nearest.y, nearest.k, len(nearest.y)
     levels, near_groups = np.empty(n_rows, np.int32), np.empty(n_rows, np.int32)
     near_y = np.empty(n_rows)
-    for t in chosen:
+    for t in range(len(terms)):
         target = nearest.y_valid[t]
-        for first in range(0, n_rows, room.lines.shape[2]):
-            size = make_lines(train, lens[t], nominal, first, room.lines)
-            for b in range(len(codes)):
-                keys, bits = room.keys[b, first : first + size], room.bits[b, first:]
-                make_keys(room.lines, codes[b], lows[t, b], room.totals[b, first:], bits, keys)
+        measure_rows(entries, terms[t], lows[t], codes, room)
         for b in range(len(codes)):
-            totals, keys = room.totals[b], room.keys[b]
-            sort_near(keys, BINS, by_row, lens[t], nominal, codes[b], totals, near)
+            sort_near(b, BINS, entries, terms[t], codes, room)
             level = 0
             for r in range(n_rows):
                 if r > 0 and room.distances[r] - room.distances[r - 1] > slacks[t, b]:

@@ -1,6 +1,6 @@
-"""How validation rows see training entries: dissimilarities in whole numbers that add up exactly.
+"""Fixed-point distances: dissimilarities in whole numbers that add up exactly, in any order.
 
-For every validation row and column this module finds the few numbers with which a kernel makes the
+For every validation row and column this module finds the few *terms* with which a kernel makes the
 dissimilarity of any training entry ``u`` from the validation entry ``v``:
 
 - a number is as far as ``weight (u - v)^2``, measured from the nearest training entry:
@@ -31,64 +31,74 @@ from shapley2d._knn.kernels.rows import first_bins
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._knn.metric import Columns
 
-    Floats = NDArray[np.float64]
-
 NEAREST, MIRROR, SCALE, BASE, GAP, UNIT, REACH = range(7)
-"""Places of the numbers in a lens."""
+"""Places of the terms of a column."""
 
 _UNITS = 2.0**-40  # a unit, relative to the largest dissimilarity
 _DIGITS = 2.0**-50  # of an entry, relative to the largest: beyond are errors of its decimal form
 
 
-def make_lens(columns: Columns) -> Floats:
-    """How the validation rows of a table see its training rows: (T, m, 7).
+class Distances:
+    """The distances between validation and training rows under any column subset.
+
+    ``entries``: training entries by column (m, n) and by row (n, m), and which columns are
+        categories.
+    ``terms`` (T, m, 7): of every validation row and column.
 
     >>> from shapley2d._knn.metric import Columns
     >>> numbers = np.array([[1.0, 2.0, 5.0]]), np.array([[3.0]])
-    >>> lens = make_lens(Columns(*numbers, np.array([False]), np.ones(1), np.zeros(1)))
-    >>> near, mirror = lens[0, 0, [NEAREST, MIRROR]]
+    >>> seen = Distances(Columns(*numbers, np.array([False]), np.ones(1), np.zeros(1)))
+    >>> near, mirror = seen.terms[0, 0, [NEAREST, MIRROR]]
     >>> (near - numbers[0]) * (mirror - numbers[0])  # 1 less than the squares
     array([[3., 0., 3.]])
     """
-    lens = np.zeros((columns.n_valid, columns.n_columns, 7))
 
-    def fill(j: int) -> None:
-        entries, v, missing = columns.train[j], columns.valid[j], columns.missing[j]
-        there, seen = np.unique(entries[~np.isnan(entries)]), ~np.isnan(v)
-        gaps = bool(np.isnan(entries).any())
-        if there.size:
-            sees = _categories if columns.nominal[j] else _numbers
-            lens[seen, j] = sees(there, v[seen], columns.weight[j], missing if gaps else None)
+    def __init__(self, columns: Columns, order: Ints | slice = slice(None)) -> None:
+        by_row = np.ascontiguousarray(columns.train.T[order])
+        self.entries = np.ascontiguousarray(by_row.T), by_row, columns.nominal
+        self.terms = terms = np.zeros((columns.n_valid, columns.n_columns, 7))
 
-    map_columns(fill, range(columns.n_columns), columns.n_rows)
-    return lens
+        def fill(j: int) -> None:
+            entries, v, missing = columns.train[j], columns.valid[j], columns.missing[j]
+            there, seen = np.unique(entries[~np.isnan(entries)]), ~np.isnan(v)
+            gaps = bool(np.isnan(entries).any())
+            if there.size:
+                found = _categories if columns.nominal[j] else _numbers
+                terms[seen, j] = found(there, v[seen], columns.weight[j], missing if gaps else None)
 
+        map_columns(fill, range(columns.n_columns), columns.n_rows)
 
-def bins_and_slack(lens: Floats, subsets: NDArray[np.bool_]) -> tuple[NDArray[np.int64], Floats]:
-    """Of every validation row under some column subsets, (T, B) each.
+    def seen(
+        self, subsets: NDArray[np.bool_], chunk: Ints | slice = slice(None)
+    ) -> tuple[Floats, NDArray[np.int64], Floats]:
+        """What some validation rows see under some column subsets.
 
-    The number of the first bin, by the farthest that a row can be; and by how much distances may
-    differ that are equal, since rounding moves entries apart by a unit at most.
-    """
-    members = subsets.T.astype(np.float64)
-    reach, unit = (np.ascontiguousarray(lens[:, :, place]) for place in (REACH, UNIT))
-    return first_bins(reach @ members), 2.0 * (unit @ members)
+        Their terms, and (T, B) the number of the first bin, by the farthest that a row can be, and
+        by how much distances may differ that are equal, as rounding moves an entry by a unit at
+        most.
+        """
+        terms, members = self.terms[chunk], subsets.T.astype(np.float64)
+        reach, unit = (
+            np.ascontiguousarray(terms[:, :, place]) @ members for place in (REACH, UNIT)
+        )
+        return terms, first_bins(reach), 2.0 * unit
 
 
 def _categories(there: Floats, v: Floats, weight: float, missing: float | None) -> Floats:  # noqa: ARG001
-    """Numbers of a lens for a column of categories: (T, 7)."""
-    lens = np.zeros((v.size, 7))
-    reach = max(weight, missing or 0.0)
-    lens[:, NEAREST], lens[:, SCALE], lens[:, GAP] = v, weight, missing or 0.0
-    lens[:, UNIT] = unit = _power(np.array(_UNITS * reach))
-    lens[:, REACH] = reach + unit
-    return lens
+    """The terms of a column of categories: (T, 7)."""
+    terms, gap = np.zeros((v.size, 7)), missing or 0.0
+    reach = max(weight, gap)
+    unit = _power(np.array(_UNITS * reach))
+    terms[:, NEAREST] = v
+    terms[:, [SCALE, GAP, UNIT, REACH]] = weight, gap, unit, reach + unit
+    return terms
 
 
 def _numbers(there: Floats, v: Floats, weight: float, missing: float | None) -> Floats:
-    """Numbers of a lens for a column of numbers: (T, 7).
+    """The terms of a column of numbers: (T, 7).
 
     ``there``: the training entries, sorted, each once.
     ``weight``: what a squared difference counts.
