@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._base.words import shown
 from shapley2d._forest.losses import loss_of_name
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -168,9 +169,9 @@ def is_of(model: Any, module: str, *names: str) -> bool:
     return isinstance(model, tuple(kind for kind in kinds if isinstance(kind, type)))
 
 
-def about(model: Any) -> Setting:
+def about(model: Any) -> str:
     """The option ``model`` for a message; without its value if that has no ``repr`` of its own."""
-    return Setting("model", model) if has_text(model) else Setting("model")
+    return f"model={shown(model)}" if has_text(model) else "model"
 
 
 def has_text(model: Any) -> bool:
