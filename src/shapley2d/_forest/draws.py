@@ -259,10 +259,8 @@ class GrownTrees(ForestDraws):
             self._starts = [
                 self._loss.best_constant(one.y, np.ones(one.y.size), 1) for one in self._rows
             ]
-        for one, start in zip(self._rows, self._starts, strict=True):
-            lost = self._loss.each(one.y_valid, np.tile(start, (one.y_valid.size, 1)))
-            self.blind.append(self._unit.score(float(one.weights @ lost)))
         alone = [self._unit.score(loss_of_constant(self._loss, one)) for one in self._rows]
+        self.blind = [0.0] * folds if self._classifies else alone
         self._note(problem, self._loss, self._unit, float(np.mean(alone)))
 
     def __call__(self, number: int) -> Draw:

@@ -128,7 +128,7 @@ class Library(ABC):
             if isinstance(error, InputError):
                 raise
             raise InputError(
-                about(model), f" keeps its trees in a way that is not known: {self.version_words}"
+                f"{about(model)} keeps its trees in a way that is not known: {self.version_words}"
             ) from error
 
     @property
@@ -143,17 +143,20 @@ def loss_named(model: Any, name: str, quantile: Any = 0.5) -> Loss:
     loss = loss_of_name(name, quantile)
     if loss is None:
         raise InputError(
-            about(model),
-            f" was fitted by {name!r}, and the losses that can be valued are the squared error, "
-            "the log loss, the Poisson and Gamma deviance, and those of quantiles",
+            f"{about(model)} was fitted by {name!r}, and the losses that can be valued are the "
+            "squared error, the log loss, the Poisson and Gamma deviance, and those of quantiles"
         )
     return loss
 
 
-def by_rounds(outputs: list[int], per_round: int) -> list[list[int]]:
-    """Numbers of trees in rounds of equal length."""
-    count = len(outputs)
-    return [list(range(i, min(i + per_round, count))) for i in range(0, count, per_round)]
+def by_rounds(count: int, per_round: int) -> tuple[list[int], list[list[int]]]:
+    """The output of every tree, and numbers of trees in rounds with one for each output.
+
+    >>> by_rounds(4, 2)
+    ([0, 1, 0, 1], [[0, 1], [2, 3]])
+    """
+    rounds = [list(range(i, min(i + per_round, count))) for i in range(0, count, per_round)]
+    return [t % per_round for t in range(count)], rounds
 
 
 def columns_of(raw: Any) -> Floats:
@@ -184,9 +187,8 @@ def numbers(model: Any, column: Column) -> Floats:
     if column.kind in ("category", "date"):
         held = {"category": "categories", "date": "dates"}[column.kind]
         raise InputError(
-            about(model),
-            f" was fitted on numbers, but column {column.name!r} holds {held}: pass the table that "
-            "it was fitted on, or the model unfitted",
+            f"{about(model)} was fitted on numbers, but column {column.name!r} holds {held}: pass "
+            "the table that it was fitted on, or the model unfitted"
         )
     return column.entries
 

@@ -92,7 +92,15 @@ def _owners(steps: Steps, table: Table, rows: Ints) -> Ints:
     """Owners by what changes with each column; of several, the first step that mixes is named."""
     # few rows are repeated, so that an exchange of random rows changes some of them
     native = native_rows(table.native, np.resize(rows, max(rows.size, _ROWS)))
-    made, depends = _entries(_through(steps, native)), _dependence(steps, native)
+    made, m = _entries(_through(steps, native)), table.n_columns
+    # a feature of one column changes with one half of the columns by every bit of their numbers
+    bits = np.arange(m) >> np.arange(max((m - 1).bit_length(), 1))[:, None] & 1
+    halves = [np.flatnonzero(one == side).tolist() for one in bits for side in (0, 1)]
+    sides: Any = _dependence(steps, native, halves).reshape(made.shape[1], -1, 2)
+    seen = sides.any(axis=(1, 2))[:, None]
+    depends = seen & (sides[:, :, 1:] == bits).all(axis=1)
+    if (sides.sum(axis=2) != seen).any():
+        depends = _dependence(steps, native, [[j] for j in range(m)])
     mixed = np.flatnonzero(depends.sum(axis=1) > 1)
     lost = np.flatnonzero(~depends.any(axis=1) & differ(made, made[:1]).any(axis=0))
     if mixed.size or lost.size:
@@ -111,35 +119,34 @@ def _owners(steps: Steps, table: Table, rows: Ints) -> Ints:
     return np.where(depends.any(axis=1), depends.argmax(axis=1), NOBODY)
 
 
-def _dependence(steps: Steps, rows: Any) -> Bools:
-    """Which features change (features, columns) where columns take the entries of other rows."""
+def _dependence(steps: Steps, rows: Any, sets: list[list[int]]) -> Bools:
+    """Which features change (features, sets) where some columns take the entries of other rows."""
     random, plain = np.random.default_rng(0), _entries(_through(steps, rows))
 
-    def tried(rows: Any, j: int, change: Callable[[Any], Any]) -> tuple[Any, Any]:
-        """Rows with a changed column and what the steps make of them; None if they refuse them."""
+    def tried(rows: Any, columns: list[int], change: Callable[[Any], Any]) -> tuple[Any, Any]:
+        """Rows with changed columns and what the steps make of them; None if they refuse them."""
         try:
-            changed = _with_changed(rows, j, change)
+            changed = _with_changed(rows, columns, change)
             made = _entries(_through(steps, changed))
         except Exception:  # noqa: BLE001  (whatever a step does not take)
             return rows, None
         return (changed, made) if made.shape == plain.shape else (rows, None)
 
-    bases, strange = [(rows, plain)], (rows, plain)
-    for j in range(rows.shape[1]):
-        for gaps in (True, False):
-            found = tried(strange[0], j, partial(_unseen, random, gaps=gaps))
-            if found[1] is not None:
-                strange = found
-                break
-    bases.append(strange)
-    depends = np.zeros((plain.shape[1], rows.shape[1]), dtype=np.bool_)
-    for base, before in bases:
+    everything, strange = list(range(rows.shape[1])), (rows, plain)
+    for several in ([everything], [[j] for j in everything]):  # all at once, or those that go
+        if strange[0] is rows:
+            for columns in several:
+                for gaps in (False, True):
+                    found = tried(strange[0], columns, partial(_unseen, random, gaps=gaps))
+                    strange = strange if found[1] is None else found
+    depends = np.zeros((plain.shape[1], len(sets)), dtype=np.bool_)
+    for base, before in ((rows, plain), strange):
         n = len(before)
-        for j in range(rows.shape[1]):
+        for k, columns in enumerate(sets):
             donors = (np.arange(n) + random.integers(1, n, n)) % n  # none is its own
-            _, made = tried(base, j, itemgetter(donors))
+            _, made = tried(base, columns, itemgetter(donors))
             if made is not None:
-                depends[:, j] |= differ(made, before).any(axis=0)
+                depends[:, k] |= differ(made, before).any(axis=0)
     return depends
 
 
@@ -150,14 +157,15 @@ def _entries(made: Any) -> NDArray[Any]:
     return array if array.dtype.kind in "biuf" else array.astype(str)
 
 
-def _with_changed(rows: Any, j: int, change: Callable[[Any], Any]) -> Any:
-    """A copy of a frame or an array in which a column is changed."""
+def _with_changed(rows: Any, columns: list[int], change: Callable[[Any], Any]) -> Any:
+    """A copy of a frame or an array in which some columns are changed."""
     if isinstance(rows, np.ndarray):
         changed = rows.copy()
-        changed[:, j] = change(rows[:, j])
+        for j in columns:
+            changed[:, j] = change(rows[:, j])
         return changed
     frame = nw.from_native(rows, eager_only=True)
-    return frame.with_columns(change(frame[:, j])).to_native()
+    return frame.with_columns(*(change(frame[:, j]) for j in columns)).to_native()
 
 
 def _unseen(random: np.random.Generator, column: Any, *, gaps: bool) -> Any:

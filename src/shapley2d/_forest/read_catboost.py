@@ -189,9 +189,8 @@ class CatBoost(library.Library):
             found = [SplitTree.nested(one, reader) for one in nested]
             trees = [tree for tree, leaf in found for _ in leaf.T]
             leaves = [factor * column[:, None] for _, leaf in found for column in leaf.T]
-            outputs = [k for _, leaf in found for k in range(leaf.shape[1])]
+            outputs, rounds = library.by_rounds(len(trees), found[0][1].shape[1])
             weights = asked.get("class_weights")
-        rounds = library.by_rounds(outputs, max(outputs, default=0) + 1)
         classes = getattr(model, "classes_", None)
         of_trees = Trees(trees, leaves, outputs, rounds, loss, float(asked.get("l2_leaf_reg", 0.0)))
         return library.Reading(

@@ -167,8 +167,7 @@ class LightGBM(library.Library):
             ]
             loss, factor = _loss(model, saved["objective"], asked)
             per_round, averages = saved["num_tree_per_iteration"], saved["average_output"]
-            outputs = [t % per_round for t in range(len(trees))]
-            rounds = library.by_rounds(outputs, per_round)
+            outputs, rounds = library.by_rounds(len(trees), per_round)
             factor /= len(rounds) if averages else 1
             leaves = [factor * leaf for _, leaf in found]
             first = asked.get("boost_from_average", "1") == "1"
