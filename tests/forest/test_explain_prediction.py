@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.special import logit
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -70,6 +72,43 @@ def own_prediction(model, row, output, sign):
     if hasattr(model, "predict_proba"):
         return model.predict_proba([row])[0, output]
     return model.predict([row])[0]
+
+
+UNITS = {
+    "in units of the target": lambda model, row: model.predict([row])[0],
+    "log of the target": lambda model, row: np.log(model.predict([row])[0]),
+    "probability of 1": lambda model, row: model.predict_proba([row])[0, 1],
+    "log odds of 1": lambda model, row: logit(model.predict_proba([row])[0, 1]),
+    "log score of 1": lambda model, row: model.decision_function([row])[0, 1],
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "unit"),
+    [
+        (HistGradientBoostingRegressor(max_iter=4, min_samples_leaf=2, loss=loss), unit)
+        for loss, unit in [
+            ("squared_error", "in units of the target"), ("absolute_error", "in units of the target"),
+            ("poisson", "log of the target"), ("gamma", "log of the target"),
+        ]
+    ]
+    + [
+        (RandomForestRegressor(3, random_state=0), "in units of the target"),
+        (RandomForestClassifier(3, random_state=0), "probability of 1"),
+        (GradientBoostingClassifier(n_estimators=3, random_state=0), "log score of 1"),
+        (GradientBoostingClassifier(n_estimators=3, max_depth=1, random_state=0), "log odds of 1"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_the_unit_is_what_the_prediction_is_in(model, unit):
+    n_classes = 3 if unit == "log score of 1" else 2
+    X, y, X_valid, _ = tables(20, regression="target" in unit, n_classes=n_classes)
+    y = np.abs(y) + 0.5 if "target" in unit else y
+    model.fit(X, y)
+    for row in X_valid:
+        found = explain_prediction(model, X, y, row, label=None if "target" in unit else 1)
+        assert found.unit == unit
+        assert found.prediction == pytest.approx(UNITS[unit](model, row), abs=1e-9)
 
 
 FRAME = pd.DataFrame({"size": [1.0, 2, 3, 4, 5, 6], "age": [3.0, 1, 2, 6, 5, 4]})

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier as Guess
+from sklearn.dummy import DummyRegressor as Constant
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -20,11 +22,12 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.metrics import log_loss, r2_score
+from sklearn.metrics import get_scorer, log_loss, r2_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
 from shapley2d import CellValuer, Forest, value_cells
 from shapley2d._base.words import typeset
+from shapley2d._methods.run import Run
 from shapley2d._tables.problem import make_problem
 from shapley2d._valuation.wording.sentences import score_tiles
 from shapley2d.exceptions import (
@@ -36,7 +39,7 @@ from shapley2d.exceptions import (
 )
 
 from boosted_tables import leaves, near_thresholds, read, tables_of_numbers, target, thresholds
-from forest_oracle import sklearn_model, staged, tables, utility
+from forest_oracle import mean_forest, sklearn_model, staged, tables, utility
 from oracles import brute_force
 from small_tables import mixed
 
@@ -285,12 +288,26 @@ def test_what_the_rows_do_not_explain_is_nobodys(kind, model):
     share = v.info["unexplained"]
     less = f"That is {abs(share):.1%} {'less' if share > 0 else 'more'} than it gains: its trees"
     assert (less in repr(v)) == (abs(share) >= 0.0005)
+    assert ("the values below sum to it" in repr(v)) == (abs(share) < 0.0005)
+
+
+@pytest.mark.parametrize("seed", [10, 11])
+def test_what_is_far_from_explained_is_said_first(seed):
+    X, y, Xv, yv = small("two classes", 60, 40)
+    model = GradientBoostingClassifier(n_estimators=20, subsample=0.7, random_state=seed)
+    with pytest.warns(InputWarning, match=r"the values sum to -?\d+% of what the model gains"):
+        v = valued(X, y, Xv, yv, model=clone(model).fit(X, y))
+    assert abs(v.info["unexplained"]) > 0.1
+    explained = v.total / (v.info["model_score"] - v.info["baseline_utility"])
+    assert f"; the values below sum to {explained:.0%} of what it gains." in repr(v)
 
 
 def test_a_model_of_other_rows_is_refused():
     X, y, Xv, yv = small("numbers", 60, 40)
     model = GradientBoostingRegressor(random_state=0).fit(X, y)
-    with pytest.raises(InputError, match=r"they leave \d+% of its gain open, .* in their order"):
+    with pytest.raises(
+        InputError, match=r"predicts what these rows do not: \d+% of .* in their order"
+    ):
         valued(X, y[::-1].copy(), Xv, yv, model=model)
 
 
@@ -526,9 +543,6 @@ def test_models_that_do_not_fit_the_table(model, message):
 
 
 def test_refusals():
-    X, y = other_columns(), [0, 0, 1, 1]
-    with pytest.raises(InputError, match="scoring='f1' has no closed form for the leaves of trees"):
-        value_cells(X, y, X, y, method="forest", scoring="f1")
     with pytest.raises(InputError, match="is not a scikit-learn estimator and not the name of a"):
         Forest("oak")
     with pytest.raises(InputError, match="max_draws=0 must be"):
@@ -585,3 +599,128 @@ def test_the_summary_says_what_the_model_scores(kind, model, name):
     said = re.search(r"Your model: (.*) (-?[\d.]+) % on the validation rows; the values", repr(v))
     assert said[1] == name and float(said[2]) == pytest.approx(100 * score, abs=0.06)
     assert typeset(said[0]) in v._repr_html_()
+
+
+SCORES = [
+    (None, "numbers", "r2"),
+    (None, "two classes", "probability"),
+    (RandomForestClassifier(4, **FEW), "three classes", "probability"),
+    (GradientBoostingClassifier(**SHORT), "two classes", "log_loss_removed"),
+    (GradientBoostingClassifier(**SHORT), "three classes", "neg_log_loss"),
+    (RandomForestRegressor(4, **FEW), "numbers", "neg_mean_squared_error"),
+    (HistGradientBoostingRegressor(loss="poisson", **TINY), "numbers", "neg_mean_poisson_deviance"),
+    (HistGradientBoostingRegressor(loss="gamma", **TINY), "numbers", "neg_mean_gamma_deviance"),
+    (HistGradientBoostingRegressor(loss="absolute_error", **TINY), "numbers",
+     "neg_mean_absolute_error"),
+    (HistGradientBoostingRegressor(loss="gamma", **TINY), "numbers", "gamma_deviance_removed"),
+    (GradientBoostingClassifier(**SHORT), "two classes", "balanced_accuracy"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("model", "kind", "scoring"), SCORES, ids=str)
+@pytest.mark.filterwarnings("ignore:the values sum to")
+def test_every_score_is_what_its_name_says(model, kind, scoring):
+    X, y, Xv, yv = small(kind, 40, 30)
+    fitted = model if model is None else clone(model).fit(X, y)
+    method = Forest(fitted, max_draws=8, tolerance=9)
+    task = "regression" if kind == "numbers" else "classification"
+    v = value_cells(X, y, Xv, yv, method=method, task=task, scoring=scoring)
+    assert v.info["scoring"].removesuffix(", all classes counting the same") == {
+        "balanced_accuracy": "log_loss_removed"
+    }.get(scoring, scoring)
+    if scoring.startswith("neg_"):  # scikit-learn's own
+        assert v.info["model_score"] == pytest.approx(get_scorer(scoring)(fitted, Xv, yv), abs=1e-6)
+    by_default = value_cells(X, y, Xv, yv, method=method, task=task)
+    assert (
+        by_default.info["scoring"] in ("r2", "probability")
+        or "_removed" in (by_default.info["scoring"])
+    )
+    if by_default.info["scoring"] == scoring:
+        np.testing.assert_array_equal(by_default.values, v.values)
+
+
+@pytest.mark.parametrize(
+    ("model", "kind", "scoring", "known"),
+    [
+        (None, "two classes", "accuracy", "'probability' or 'balanced_accuracy'"),
+        (None, "numbers", "neg_mean_absolute_error", "'r2' or 'neg_mean_squared_error'"),
+        (GradientBoostingClassifier(**SHORT), "two classes", "accuracy",
+         "one of 'log_loss_removed', 'neg_log_loss', 'balanced_accuracy'"),
+        (RandomForestClassifier(4, **FEW), "two classes", "neg_log_loss",
+         "'probability' or 'balanced_accuracy'"),
+    ],
+)  # fmt: skip
+def test_scores_that_are_not_computed_are_refused(model, kind, scoring, known):
+    X, y, Xv, yv = small(kind, 40, 30)
+    message = f"scoring='{scoring}' has no closed form .*: use {known}, or method='mc'"
+    task = "regression" if kind == "numbers" else "classification"
+    with pytest.raises(InputError, match=message):
+        value_cells(X, y, Xv, yv, method=Forest(model), task=task, scoring=scoring)
+
+
+@pytest.mark.parametrize(
+    ("kind", "model"), [(kind, one) for kind in FITTED for one in (None, *FITTED[kind])], ids=str
+)
+@pytest.mark.filterwarnings("ignore:the values sum to", "ignore:stopped at")
+def test_the_baseline_is_what_it_is_called(kind, model):
+    X, y, Xv, yv = small(kind, 40, 30)
+    fitted = model if model is None else clone(model).fit(X, y)
+    v = valued(X, y, Xv, yv, model=fitted)
+    said = v.info["baseline"]
+    if said == "that of its trees without any column":
+        h = sklearn_model(fitted, X, y).utility(Xv, yv)
+        expected = h(frozenset(range(40)), frozenset())
+        assert "of its trees without any column." in repr(v)
+    else:
+        assert said == "what the rows' labels alone predict"
+        constant = Constant(strategy="mean") if kind == "numbers" else Guess(strategy="prior")
+        constant.fit(X, y)
+        expected = (
+            r2_score(yv, constant.predict(Xv))
+            if kind == "numbers"
+            else constant.predict_proba(Xv)[np.arange(30), yv].mean()
+        )
+    assert v.info["baseline_utility"] == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("kind", "model"),
+    [
+        ("two classes", None),
+        ("numbers", None),
+        ("three classes", RandomForestClassifier(3, **FEW)),
+        ("two classes", GradientBoostingClassifier(**SHORT)),
+        ("numbers", GradientBoostingRegressor(**SHORT)),
+    ],
+)
+@pytest.mark.parametrize("label", [False, True])
+def test_groups_of_columns_against_every_subset(kind, model, label):
+    """Columns of a group join together; trees that are grown do not depend on groups."""
+    task = "regression" if kind == "numbers" else "classification"
+    X, y, Xv, yv = tables(
+        5, 4, 5, regression=task == "regression", n_classes=2 + (kind[:2] == "th")
+    )
+    asked = {"task": task, "include_label": label}
+    groups = [1, 0, 1, 2]
+    fitted = model if model is None else clone(model).fit(X, y)
+    method, run = Forest(fitted, max_draws=8, tolerance=9), Run.create(progress=False)
+    whole = method.solve(make_problem(X, y, Xv, yv, **asked), run)
+    problem = make_problem(X, y, Xv, yv, column_groups=groups, **asked)
+    found = method.solve(problem, run)
+    owners = problem.column_groups.numbers
+    if model is None:  # every tree of the mean is a small game of its own
+        (held,) = whole.held.trees
+        own = mean_forest(held.model.trees, X, y, regression=task == "regression")
+    else:
+        own = sklearn_model(fitted, X, y)
+    own.owners = [int(owners[owner]) for owner in own.owners]
+    assert found.values.shape == (5, 3 + label)
+    if model is not None or task == "classification":
+        h = own.utility(Xv, yv, label=3 if label else None)
+        expected = brute_force(h, 5, 3 + label)
+        np.testing.assert_allclose(found.values, expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        found.values.sum(axis=1), whole.values.sum(axis=1), rtol=0, atol=1e-12
+    )
+    with pytest.raises(InputError, match="row_groups makes groups of rows the players"):
+        method.draws(make_problem(X, y, Xv, yv, row_groups=[0, 0, 1, 1, 1], task=task), run)

@@ -142,7 +142,9 @@ def test_repairing_is_measured_on_rows_that_it_never_saw(monkeypatch):
 
     monkeypatch.setattr(measure, "inspect_cells", watched)
     found = inspect_cells(X, y, progress=False)
-    gain = measure_repair(found, X, y, n=24, cv=4, n_repeats=1, model="logistic_regression", progress=False)
+    gain = measure_repair(
+        found, X, y, n=24, cv=4, n_repeats=1, model="logistic_regression", progress=False
+    )
     assert len(seen) == 4 and all(rows.size == 90 for rows in seen)
     assert not set.intersection(*(set(rows) for rows in seen))  # every row was held out once
     assert gain.gain > 0.02 and gain.gain > gain.random_gain

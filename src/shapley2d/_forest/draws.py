@@ -30,24 +30,25 @@ from shapley2d._forest.fitted import FittedTrees, Rows, Trees
 from shapley2d._forest.leaves import LeafGame
 from shapley2d._forest.library import has_text
 from shapley2d._forest.losses import PROBABILITY, SQUARED
-from shapley2d._forest.own_score import (
+from shapley2d._forest.pipelines import differ
+from shapley2d._forest.read_sklearn import read_tree
+from shapley2d._forest.scores import (
     facts_of_models,
     facts_of_score,
     hold_models,
     loss_of_constant,
     unit_of,
 )
-from shapley2d._forest.probe import differ
-from shapley2d._forest.read_sklearn import read_tree
 from shapley2d._methods.baseline import LABELS_ALONE, MEAN_OF_ALL, warn_of_perfect_zero
 from shapley2d._models.fitting import last_step
-from shapley2d.exceptions import Place, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from shapley2d._base.arrays import Bools, Floats
+    from shapley2d._base.arrays import Bools, Floats, Ints
+    from shapley2d._forest.fitted import Unit
     from shapley2d._forest.leaves import Leaves
+    from shapley2d._forest.losses import Loss
     from shapley2d._forest.trees import Features, SplitTree
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
@@ -73,14 +74,19 @@ class ForestDraws(Draws):
     """
 
     compiled = True
+    nothing = ""  # what predicts without any column, and without any rows, in words
+    first_guess = ""
 
     def __init__(self, problem: Problem, run: Run, features: list[Features]) -> None:
+        m, groups = problem.table.n_columns, problem.column_groups
+        # columns of a group join together, so that they split as one column
+        self.players: Ints = np.arange(m) if groups is None else groups.numbers[:m]
         self.games = [
             LeafGame(
-                one.owners,
+                self.players[one.owners].astype(np.int32),
                 one.train.shape[1],
                 run.semivalues,
-                problem.table.n_columns,
+                int(self.players.max()) + 1,
                 labelled=problem.label is not None,
                 from_zero=problem.baseline == "zero",
             )
@@ -105,19 +111,19 @@ class ForestDraws(Draws):
         game.add_no_rows(share * self.blind[k], values)
         return values
 
-    def _note(self, problem: Problem, baseline: float, facts: dict[str, Any]) -> None:
-        """Keep facts for the record of a run, among them the baseline that values count from."""
+    def _note(self, problem: Problem, loss: Loss, unit: Unit, baseline: float) -> None:
+        """Keep facts for the record of a run: its score, and the baseline of its values."""
+        self._record |= facts_of_score(problem, loss, unit)
         blind = float(np.mean(self.blind))
         if problem.baseline == "zero":
-            if facts["score"].get("squared"):
-                warn_of_perfect_zero()
+            if not (unit.shift or loss.by_class):
+                warn_of_perfect_zero(f"minus the {loss.name}")
         elif problem.label is None:
-            facts |= {"baseline_utility": baseline, "baseline": LABELS_ALONE}
+            self._record |= {"baseline_utility": baseline, "baseline": self.nothing}
         elif blind == 0.0:  # without a label none is right
-            facts |= {"baseline_utility": None}
+            self._record |= {"baseline_utility": None}
         else:
-            facts |= {"baseline_utility": blind, "baseline": MEAN_OF_ALL}
-        self._record = facts
+            self._record |= {"baseline_utility": blind, "baseline": self.first_guess}
 
 
 class GivenTrees(ForestDraws):
@@ -127,6 +133,8 @@ class GivenTrees(ForestDraws):
     """
 
     limit, unit = "max_draws", "batch"
+    nothing = "that of its trees without any column"
+    first_guess = "that of its first guess"
 
     def __init__(self, model: Any, problem: Problem, run: Run, max_draws: int) -> None:
         _warn_of_seen_rows(model, problem)
@@ -158,14 +166,12 @@ class GivenTrees(ForestDraws):
             Stratum(rows[k], (1 if self.exact else pieces[k]) / folds, pieces[k])
             for k in range(folds)
         ] + [Stratum(rows[k], 1 / folds) for k in self._deep]
-        facts = facts_of_models(self._held)
-        baseline = facts.pop("baseline_utility")
-        facts |= facts_of_score(problem, self._held[0].model.loss, self._held[0].unit)
-        facts |= _facts_of_trees(model, ensembles)
         if self._deep:
-            self.sampled[problem.table.n_columns :] = True  # the label's
-            facts["exact_share"] = 1.0 - float(shares.mean())
-        self._note(problem, baseline, facts)
+            self.sampled[int(self.players.max()) + 1 :] = True  # the label's
+            self._record["exact_share"] = 1.0 - float(shares.mean())
+        self._record |= facts_of_models(self._held) | _facts_of_trees(model, ensembles)
+        baseline = self._record.pop("baseline_utility")
+        self._note(problem, self._held[0].model.loss, self._held[0].unit, baseline)
 
     def __call__(self, number: int) -> Draw:
         if number < self.sure:
@@ -226,16 +232,17 @@ class GrownTrees(ForestDraws):
     """
 
     limit, unit = "max_draws", "grove"
+    nothing, first_guess = LABELS_ALONE, MEAN_OF_ALL
 
     def __init__(self, problem: Problem, run: Run, max_draws: int) -> None:
         splits, self._classifies = problem.splits, problem.target.task == "classification"
         self._matrices, features = zip(*map(encoded_matrices, splits), strict=True)
         super().__init__(problem, run, list(features))
         self.sees = [partial(encoded_rows, split.train) for split in splits]
-        self.sampled[problem.table.n_columns :] = True  # the label's
+        self.sampled[int(self.players.max()) + 1 :] = True  # the label's
         for one in features:  # no tree can split on a constant column
             varies = differ(one.train, one.train[:, :1]).any(axis=1)
-            self.sampled[one.owners[varies]] = True
+            self.sampled[self.players[one.owners[varies]]] = True
         self._loss = PROBABILITY if self._classifies else SQUARED
         self._rows = [
             Rows(one, split.y.codes, split.y_valid.codes, split.weights / split.weights.sum())
@@ -252,12 +259,9 @@ class GrownTrees(ForestDraws):
             self._starts = [
                 self._loss.best_constant(one.y, np.ones(one.y.size), 1) for one in self._rows
             ]
-        for one, start in zip(self._rows, self._starts, strict=True):
-            lost = self._loss.each(one.y_valid, np.tile(start, (one.y_valid.size, 1)))
-            self.blind.append(self._unit.score(float(one.weights @ lost)))
         alone = [self._unit.score(loss_of_constant(self._loss, one)) for one in self._rows]
-        facts = facts_of_score(problem, self._loss, self._unit)
-        self._note(problem, float(np.mean(alone)), facts)
+        self.blind = [0.0] * folds if self._classifies else alone
+        self._note(problem, self._loss, self._unit, float(np.mean(alone)))
 
     def __call__(self, number: int) -> Draw:
         grove, k = divmod(number, len(self.games))
@@ -311,7 +315,8 @@ def _masses_by_others(held: FittedTrees) -> list[Floats]:
     factor = held.unit.factor * rows.weights[:, None]
     for t, (leaf, at) in enumerate(zip(held.leaves, held.places, strict=True)):
         others = model.start + (held.predicted - model.start - leaf[at]) * GROVE / (GROVE - 1)
-        found.append(held.mass(t, factor * model.loss.slopes(rows.y_valid, model.start, others)))
+        slopes = model.loss.slopes(rows.y_valid, model.start, others)
+        found.append(held.mass(t, held.places, factor * slopes))
     return found
 
 
@@ -335,9 +340,7 @@ def _warn_of_seen_rows(model: Any, problem: Problem) -> None:
     if isinstance(model, str) or not is_fitted(model) or (len(problem.splits) == 1 and whole):
         return
     warn_input(
-        Setting("model"),
-        " is fitted, and without ",
-        Place("X_valid"),
-        " the rows that validate may be among those that chose its splits, so the score looks "
-        "better than it is: pass a validation table, or the model unfitted",
+        "model is fitted, and without X_valid the rows that validate may be among those that chose "
+        "its splits, so the score looks better than it is: pass a validation table, or the model "
+        "unfitted"
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from shapley2d._base.words import counted
+from shapley2d._base.words import counted, shown
 from shapley2d._forest.library import about
 from shapley2d._forest.pipelines import feature_owners, transform_table
 from shapley2d._forest.read_catboost import CatBoost
@@ -28,7 +29,7 @@ from shapley2d._models.fitting import (
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.encoding import as_float32, encode_tables
 from shapley2d._tables.table import Column, Table
-from shapley2d.exceptions import InputError, Setting, UtilityError
+from shapley2d.exceptions import InputError, UtilityError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,7 +67,7 @@ class Ensemble:
     see: Callable[[Table], Floats]
     raw: Callable[[Table], Floats]
     classes: NDArray[Any]
-    fitted_here: bool
+    fitted_here: bool = False
 
 
 def library_of(model: Any) -> Library:
@@ -75,7 +76,7 @@ def library_of(model: Any) -> Library:
     for library in _LIBRARIES:
         if library.owns(last):
             return library
-    raise InputError(about(model), f" is not a tree ensemble that can be read: {_ADVICE}")
+    raise InputError(f"{about(model)} is not a tree ensemble that can be read: {_ADVICE}")
 
 
 def is_fitted(model: Any) -> bool:
@@ -84,8 +85,7 @@ def is_fitted(model: Any) -> bool:
     fitted = library.is_fitted(last)
     if not fitted and not hasattr(last, "fit"):
         raise InputError(
-            Setting("model"),
-            f" is a {type(last).__name__} of {library.name} without any trees: train it first",
+            f"model is a {type(last).__name__} of {library.name} without any trees: train it first"
         )
     return fitted
 
@@ -99,17 +99,14 @@ def read_model(model: Any, problem: Problem, run: Run) -> tuple[list[Ensemble], 
     if isinstance(model, str):
         if is_built_in(model):
             raise InputError(
-                Setting("model", model),
-                " is not a tree ensemble of scikit-learn: use ",
-                Setting("model", "random_forest"),
-                " or ",
-                Setting("model", "hist_gradient_boosting"),
+                f"model={shown(model)} is not a tree ensemble of scikit-learn: use model='random_forest' "
+                "or model='hist_gradient_boosting'"
             )
         model = resolve_model(model, task)
     if is_fitted(model):
         if hasattr(model, "fit"):  # a booster does not tell
             check_task(model, task)
-        return [read_fitted(model, split) for split in problem.splits], model
+        return [read_fitted(model, split, problem.table) for split in problem.splits], model
     model = prepared_model(model, task, run.seed % 2**32)
     last = last_step(model)
     last.set_params(**library_of(model).quiet(last))
@@ -130,10 +127,12 @@ def _fit(model: Any, split: Split) -> Ensemble:
         words = f"{model_name(model)} failed on {split.rows.size:,} rows: {error_line(error)}"
         raise UtilityError(words) from error
     if features is None:
-        ensemble = read_fitted(fitted, split, fitted_here=True)
+        ensemble = read_fitted(fitted, split)
     else:
-        ensemble = read_encoded(fitted, split, features)
-    return ensemble if classes is None else replace(ensemble, classes=classes)
+        make = partial(_encoded, split.train)
+        ensemble = _ensemble(fitted, split, make, features.owners)
+    classes = ensemble.classes if classes is None else classes
+    return replace(ensemble, classes=classes, fitted_here=True)
 
 
 def encoded_matrices(split: Split) -> tuple[NDArray[np.float32], Features]:
@@ -149,53 +148,51 @@ def encoded_matrices(split: Split) -> tuple[NDArray[np.float32], Features]:
 
 def encoded_rows(train: Table, table: Table) -> Floats:
     """Features of any rows, in the encoding of :func:`encoded_matrices` for a training table."""
-    return _by_feature(as_float32(encode_tables(train, table).valid))
+    return _by_feature(_encoded(train, table))
 
 
-def read_encoded(model: Any, split: Split, encoded: Features) -> Ensemble:
-    """The ensemble of a model that was fitted on the matrix of :func:`encoded_matrices`."""
-    reading = library_of(model).read(model)
+def _encoded(train: Table, table: Table) -> NDArray[np.float32]:
+    return as_float32(encode_tables(train, table).valid)
 
-    def matrix(table: Table) -> Floats:
-        return np.ascontiguousarray(encoded_rows(split.train, table).T)
+
+def read_fitted(model: Any, split: Split, table: Table | None = None) -> Ensemble:
+    """The ensemble of a model, or of a pipeline, that was fitted on the user's table.
+
+    ``table``: all its rows, where the split has some of them.
+    """
+    _check_columns(model, split.train)
+    owners = np.arange(split.train.n_columns, dtype=np.int32)
+    if isinstance(model, Pipeline):
+        owners = feature_owners(model, table or split.train)
+    return _ensemble(model, split, lambda rows: transform_table(model, rows.native), owners)
+
+
+def _ensemble(
+    model: Any, split: Split, make: Callable[[Table], Any], owners: NDArray[np.int32]
+) -> Ensemble:
+    """The ensemble of a model whose last step takes what ``make`` makes of a table."""
+    reading = library_of(model).read(last_step(model))
 
     def see(table: Table) -> Floats:
-        return reading.see(_matrix_table(matrix(table)))
-
-    def raw(table: Table) -> Floats:
-        return reading.raw(matrix(table))
-
-    tables = (_matrix_table(encoded.train.T), _matrix_table(encoded.valid.T))
-    owners = reading.owners(encoded.owners)
-    features = Features(reading.see(tables[0]), reading.see(tables[1]), owners)
-    return Ensemble(reading, features, see, raw, _classes(reading), fitted_here=True)
-
-
-def read_fitted(model: Any, split: Split, *, fitted_here: bool = False) -> Ensemble:
-    """The ensemble of a model, or of a pipeline, that was fitted on the user's table."""
-    _check_columns(model, split.train)
-    reading = library_of(model).read(last_step(model))
-    see, owners = reading.see, np.arange(split.train.n_columns, dtype=np.int32)
-    if isinstance(model, Pipeline):
-        owners = feature_owners(model, split.train)
-
-        def see_transformed(table: Table) -> Floats:
-            made = transform_table(model, table.native)
-            is_frame = hasattr(made, "columns")
-            return reading.see(as_table(made) if is_frame else _matrix_table(np.asarray(made)))
-
-        see = see_transformed
+        made = make(table)
+        if made is table.native:
+            return reading.see(table)
+        if hasattr(made, "columns"):
+            return reading.see(as_table(made))
+        matrix = np.asarray(made, dtype=np.float64)
+        columns = (Column(f"x{j}", "number", column) for j, column in enumerate(matrix.T))
+        return reading.see(Table(tuple(columns), np.arange(len(matrix)), matrix))
 
     def raw(table: Table) -> Floats:
         try:
-            return reading.raw(transform_table(model, table.native))
+            return reading.raw(make(table))
         except (ValueError, TypeError) as error:
             raise InputError(
-                about(model), f" cannot predict the validation rows: {error_line(error)}"
+                f"{about(model)} cannot predict the validation rows: {error_line(error)}"
             ) from error
 
     features = Features(see(split.train), see(split.valid), reading.owners(owners))
-    return Ensemble(reading, features, see, raw, _classes(reading), fitted_here)
+    return Ensemble(reading, features, see, raw, _classes(reading))
 
 
 def _classes(reading: Reading) -> NDArray[Any]:
@@ -203,13 +200,6 @@ def _classes(reading: Reading) -> NDArray[Any]:
     if reading.classes is not None:
         return np.asarray(reading.classes)
     return np.arange(max(max(reading.model.outputs, default=0) + 1, 2))
-
-
-def _matrix_table(matrix: NDArray[Any]) -> Table:
-    """A matrix of numbers as a table."""
-    entries = np.asarray(matrix.T, dtype=np.float64)
-    columns = tuple(Column(f"x{j}", "number", column) for j, column in enumerate(entries))
-    return Table(columns, np.arange(len(matrix)), matrix)
 
 
 def _check_columns(model: Any, table: Table) -> None:
@@ -220,18 +210,16 @@ def _check_columns(model: Any, table: Table) -> None:
     count, names = library.fitted_on(model)
     if count != table.n_columns:
         raise InputError(
-            about(model),
-            f" was fitted on {counted(count, 'column')}, but the table has {table.n_columns}: "
-            "pass the table that it was fitted on",
+            f"{about(model)} was fitted on {counted(count, 'column')}, but the table has "
+            f"{table.n_columns}: pass the table that it was fitted on"
         )
     if names is None or isinstance(table.native, np.ndarray):
         return
     for fitted, here in zip(names, table.column_names, strict=True):
         if fitted not in (here, "_".join(here.split())):  # as LightGBM writes names
             raise InputError(
-                about(model),
-                f" was fitted on {fitted!r} where the table has {here!r}: pass the columns "
-                "that it was fitted on, in their order",
+                f"{about(model)} was fitted on {fitted!r} where the table has {here!r}: pass the "
+                "columns that it was fitted on, in their order"
             )
 
 

@@ -15,26 +15,24 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from shapley2d._base.checks import check_whole
-from shapley2d._base.in_threads import count_threads, map_in_threads
+from shapley2d._base.in_threads import count_threads
 from shapley2d._base.warnings import without_warnings
-from shapley2d._base.words import figure
+from shapley2d._base.words import figure, shown
 from shapley2d._forest.ensemble import is_fitted, read_fitted
 from shapley2d._forest.leaves import LeafGame
-from shapley2d._forest.own_score import hold_models
+from shapley2d._forest.scores import hold_models
 from shapley2d._models.fitting import check_task
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.frames import frame_kind, make_frame
 from shapley2d._tables.kinds import match_columns
 from shapley2d._tables.problem import make_problem
-from shapley2d._tables.table import native_rows
 from shapley2d._tables.target import LABEL
-from shapley2d.exceptions import InputError, Place, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from shapley2d._base.arrays import Floats, Ints
-    from shapley2d._forest.leaves import Leaves
 
 _ORDERS = 64  # random orders of the columns in leaves with too many of them
 
@@ -51,7 +49,8 @@ class Explanation:
         What is predicted without any rows: the first guess of a model, in regression forests the
         mean of the targets; 0 for a probability.
     unit : str
-        The unit: that of the target, a probability, or log odds.
+        What the trees add up in: the target; its logarithm in Poisson and Gamma models; a
+        probability in classifying forests; log odds, or a log score of several classes.
     values : ndarray of shape (n, m + 1)
         What every cell of the training table adds, the label's last; they sum to ``prediction -
         baseline``, less what the rows do not explain (see :class:`~shapley2d.Forest`).
@@ -174,17 +173,13 @@ class PredictionExplainer:
         n_jobs: int = -1,
     ) -> None:
         if isinstance(model, str) or not is_fitted(model):
-            raise InputError(
-                Setting("model"), " has to be fitted, for it is its prediction that is explained"
-            )
+            raise InputError("model has to be fitted, for it is its prediction that is explained")
         if task == "auto" and hasattr(model, "fit"):  # the model knows
             task = {"classifier": "classification", "regressor": "regression"}.get(
                 str(get_tags(model).estimator_type), task
             )
-        with without_warnings():  # the first row stands for those that will be asked for
-            first = native_rows(as_table(X).native, np.arange(1))
-            labels = np.asarray(y)[:1] if not hasattr(y, "iloc") else y.iloc[:1]
-            problem = make_problem(X, y, first, labels, task=task, kinds=kinds)
+        with without_warnings():  # its own rows stand for those that will be asked for
+            problem = make_problem(X, y, X, y, task=task, kinds=kinds)
         if hasattr(model, "fit"):
             check_task(model, problem.target.task)
         ensemble = read_fitted(model, problem.splits[0])
@@ -220,31 +215,21 @@ class PredictionExplainer:
         places = held.model.places(self._see(self._read(row)))
         raw = held.model.predict(places, held.leaves)[0]
         output, sign, unit = self._output(raw, label)
-        kind = output if held.model.by_class else 0
-        asked = []
-        for leaves in self._games:
-            t, (leaf,) = leaves.number, places[leaves.number]
-            if held.model.by_class or held.model.outputs[t] == output:
-                weights = np.zeros((leaves.tree.n_nodes, held.n_kinds))
-                weights[leaf, kind] = sign * held.scales[t][leaf, kind]
-                asked.append(replace(leaves, weights=weights))
-        values, sampled = self._game.empty(), False
-        parts = [asked[k::4] for k in range(4)]  # the same bits for any number of threads
-        for part, some in map_in_threads(self._values, parts, self._n_threads):
-            values += part
-            sampled |= some
-        baseline = float(held.model.start[output])
-        names = [*self._table.column_names, LABEL]
-        return Explanation(
-            float(sign * raw[output]), sign * baseline, unit, values[:, :-1], not sampled,
-            self._table.row_names.tolist(), names, self._text, self._kind,
-        )  # fmt: skip
-
-    def _values(self, several: list[Leaves]) -> tuple[Floats, bool]:
-        """The values under some trees, and whether any of them were sampled."""
+        slopes = np.zeros((1, raw.size))
+        slopes[0, output] = sign
+        asked = [
+            replace(leaves, weights=held.mass(t, places, slopes) * held.scales[t])
+            for t, leaves in enumerate(self._games)
+        ]
+        asked = [leaves for leaves in asked if leaves.weights.any()]
         values = self._game.empty()
-        sampled = [self._game.add_all(leaves, (0, _ORDERS, 0), values) for leaves in several]
-        return values, any(sampled)
+        parts, orders = [asked[k::4] for k in range(4)], (0, _ORDERS, 0)
+        sampled = self._game.add_all(parts, orders, self._n_threads, values)
+        baseline, names = float(sign * held.model.start[output]), self._table.column_names
+        return Explanation(
+            float(sign * raw[output]), baseline, unit, values[:, :-1], not sampled,
+            self._table.row_names.tolist(), [*names, LABEL], self._text, self._kind,
+        )  # fmt: skip
 
     def _read(self, row: Any) -> Any:
         """A row as a table like that of training."""
@@ -260,7 +245,7 @@ class PredictionExplainer:
         with without_warnings():
             read = match_columns(as_table(row, "row", like=self._table), self._table, "row")
         if read.n_rows != 1:
-            raise InputError(Place("row"), f" has {read.n_rows:,} rows: pass one")
+            raise InputError(f"row has {read.n_rows:,} rows: pass one")
         return read
 
     def _output(self, raw: Floats, label: Any) -> tuple[int, float, str]:
@@ -268,7 +253,7 @@ class PredictionExplainer:
         loss, classes = self._held.model.loss, self._target.classes
         if not classes.size:
             if label is not None:
-                raise InputError(Setting("label"), " is for classification: leave it out")
+                raise InputError("label is for classification: leave it out")
             logs = loss.name.endswith("deviance")
             return 0, 1.0, "log of the target" if logs else "in units of the target"
         binary = raw.size == 1  # the output is for the second of two classes
@@ -282,7 +267,7 @@ class PredictionExplainer:
             texts = [str(one) for one in classes.tolist()]
             if str(label) not in texts:
                 raise InputError(
-                    Setting("label", label), f" is not a label of the table: {', '.join(texts[:5])}"
+                    f"label={shown(label)} is not a label of the table: {', '.join(texts[:5])}"
                 )
             name, predicted = label, int(places[texts.index(str(label))])
         if binary:
@@ -302,8 +287,9 @@ def explain_prediction(model: Any, X: Any, y: Any, row: Any, *, label: Any = Non
     """Which training rows and cells made the prediction of one row.
 
     The values of all training cells, labels included, sum to the prediction less what is predicted
-    without any rows, in the units of the prediction: those of the target, a probability, or log
-    odds. Splits and what the trees were fitted on are held. For several rows make a
+    without any rows, in what the trees add up: the target, or its logarithm in Poisson and Gamma
+    models; a probability in classifying forests; log odds, or log scores of several classes.
+    Splits and what the trees were fitted on are held. For several rows make a
     :class:`~shapley2d.PredictionExplainer` once.
 
     Parameters

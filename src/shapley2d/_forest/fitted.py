@@ -70,14 +70,17 @@ class Trees:
         """The leaf of every row in each tree."""
         return [tree.leaves_of(features) for tree in self.trees]
 
-    def predict(self, places: Sequence[NDArray[Any]], leaves: Sequence[Floats]) -> Floats:
-        """Raw predictions of rows that fall into these leaves."""
-        raw = np.tile(self.start, (places[0].size, 1))
-        for at, leaf, output in zip(places, leaves, self.outputs, strict=True):
-            if self.by_class:
-                raw += leaf[at]
-            else:
-                raw[:, output] += leaf[at, 0]
+    def predict(
+        self,
+        places: Sequence[NDArray[Any]],
+        leaves: Sequence[Floats],
+        before: Floats | None = None,
+        numbers: Sequence[int] | None = None,
+    ) -> Floats:
+        """Raw predictions of rows that fall into these leaves, of all trees or of some."""
+        raw = np.tile(self.start, (places[0].size, 1)) if before is None else before.copy()
+        for t, at in zip(range(len(places)) if numbers is None else numbers, places, strict=True):
+            raw[:, slice(None) if self.by_class else [self.outputs[t]]] += leaves[t][at]
         return raw
 
 
@@ -103,7 +106,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Unit:
-    """The unit of a score: ``shift - factor * loss``."""
+    """The unit of a score: ``shift - factor * loss``; a share of a loss counts from 1."""
 
     shift: float = 0.0
     factor: float = 1.0
@@ -182,18 +185,14 @@ class FittedTrees:
     ) -> Iterator[tuple[list[int], Floats, list[NDArray[Any]]]]:
         """The trees of every round, and the raw predictions of the training rows before it.
 
-        And the leaf of every row in each tree, where these are needed, or are to be found.
+        And the leaf of every row in each tree, of a forest where these are to be found.
         """
-        model, raw, rounds = self.model, self._before[piece], self.pieces[piece]
-        for k, numbers in enumerate(rounds):
-            known = k + 1 == len(rounds) and len(self._before) > piece + 1
-            follows = len(model.rounds) > 1 and not known
-            places = [model.trees[t].leaves_of(self._seen) for t in numbers if find or follows]
+        model, raw, boosts = self.model, self._before[piece], len(self.model.rounds) > 1
+        for numbers in self.pieces[piece]:
+            places = [model.trees[t].leaves_of(self._seen) for t in numbers if find or boosts]
             yield numbers, raw, places
-            if follows:
-                raw = raw.copy()
-                for t, at in zip(numbers, places, strict=True):
-                    raw[:, model.outputs[t]] += model.leaves[t][at, 0]
+            if boosts:
+                raw = model.predict(places, model.leaves, raw, numbers)
         if len(self._before) == piece + 1:
             self._before.append(raw)
 
@@ -252,16 +251,13 @@ class FittedTrees:
         self.predicted = self.model.predict(self.places, self.leaves)
         slopes = self.model.loss.slopes(self.rows.y_valid, self.model.start, self.predicted)
         self.slopes = slopes * (self.unit.factor * self.rows.weights)[:, None]
-        self.masses = [self.mass(t, self.slopes) for t in range(len(self.places))]
+        self.masses = [self.mass(t, self.places, self.slopes) for t in range(len(self.places))]
 
-    def mass(self, t: int, slopes: Floats) -> Floats:
-        """Sums of slopes of the validation rows in every leaf of tree t, by kind."""
-        at, size, n_kinds = self.places[t], self.model.trees[t].n_nodes, self.n_kinds
-        if not self.model.by_class:
-            return _sum_by(at, slopes[:, self.model.outputs[t]], size)[:, None]
-        # only the slope of the right label is not 0; none where the model does not know it
-        cells = at.astype(np.intp) * n_kinds + np.maximum(self.rows.y_valid, 0)
-        return _sum_by(cells, slopes.sum(axis=1), size * n_kinds).reshape(size, n_kinds)
+    def mass(self, t: int, places: Sequence[NDArray[Any]], slopes: Floats) -> Floats:
+        """Sums of slopes of rows in every leaf of tree t, by kind."""
+        outputs = range(self.n_kinds) if self.model.by_class else [self.model.outputs[t]]
+        size = self.model.trees[t].n_nodes
+        return np.stack([_sum_by(places[t], slopes[:, k], size) for k in outputs], axis=1)
 
     def score(self, raw: Floats | None = None) -> float:
         """The score of raw predictions of the validation rows; by default of the model's own."""

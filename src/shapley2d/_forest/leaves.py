@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._base.in_threads import map_in_threads
 from shapley2d._base.streams import generator
 from shapley2d._forest.kernels.deep_leaves import add_orders
 from shapley2d._forest.kernels.leaf_states import (
@@ -33,9 +34,10 @@ from shapley2d._forest.kernels.leaf_tables import row_coefficients
 from shapley2d._forest.kernels.leaf_values import add_rows, fill_tables
 from shapley2d._forest.weights import mean_weights, weight_table
 from shapley2d._theory.semivalues import feature_semivalue, marginal_weights, size_probabilities
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from numpy.typing import NDArray
@@ -187,23 +189,39 @@ class LeafGame:
             counts = leaves.weights[part] / len(orders)
             for order in orders:
                 at = order[part], paths[part], depth[part]
-                add_orders(codes, *at, *leaves.rows, counts, *self._one_order, values)
+                add_orders(codes, *at, leaves.rows, counts, self._one_order, values)
 
-    def add_all(self, leaves: Leaves, stream: tuple[int, int, int], values: Floats) -> bool:
-        """Add the values in all leaves; in deep ones, the mean over random orders.
+    def add_all(
+        self,
+        parts: Sequence[Iterable[Leaves]],
+        stream: tuple[int, int, int],
+        n_threads: int,
+        values: Floats,
+    ) -> bool:
+        """Add the values under trees in parts; in deep leaves, the mean over random orders.
 
         ``stream``: the seed, the number of orders, and the split. Whether there are deep leaves is
-        returned.
+        returned. The bits are the same for any number of threads.
         """
-        self.add_values(leaves, values)
         seed, count, split = stream
-        deep = bool(self._deep(leaves.tree, leaves.weighs)[0].any())
-        if deep and count:
-            leaves = replace(leaves, weights=leaves.weights / count)
-            for k in range(count):
-                random = generator(seed, "path orders", k, split, leaves.number)
-                self.add_order(leaves, random, values)
-        return deep
+
+        def of_part(several: Iterable[Leaves]) -> tuple[Floats, bool]:
+            found, any_deep = self.empty(), False
+            for leaves in several:
+                self.add_values(leaves, found)
+                deep = bool(self._deep(leaves.tree, leaves.weighs)[0].any())
+                any_deep |= deep
+                scaled = replace(leaves, weights=leaves.weights / max(count, 1))
+                for k in range(count if deep else 0):
+                    random = generator(seed, "path orders", k, split, leaves.number)
+                    self.add_order(scaled, random, found)
+            return found, any_deep
+
+        sampled = False
+        for part, deep in map_in_threads(of_part, parts, n_threads):
+            values += part
+            sampled |= deep
+        return sampled
 
     def deep_part(self, tree: SplitTree, weights: Floats) -> tuple[float, Bools]:
         """The share of a tree's weights that is in deep leaves, and the columns on their paths."""
@@ -238,10 +256,10 @@ class LeafGame:
             offsets = np.concatenate([[0], np.cumsum(sizes[first:last])])
             widths, tables = np.empty(count, dtype=np.int64), np.zeros(int(offsets[-1]))
             found = columns, widths, offsets, tables
-            given = tree.left, tree.right, nodes, paths, part, states, *leaves.rows, leaves.weights
-            fill_tables(*given, self._all_subsets, leaves.plain, most, *found)
-            of_tables = (columns.astype(np.uint64), widths, offsets, tables)
-            add_rows(states, *leaves.rows, of_tables, n_kinds, leaves.plain, values)
+            given = tree.arrays, (nodes, paths, part), states, leaves.rows, leaves.weights
+            fill_tables(*given, self._all_subsets, leaves.plain, most, found)
+            of_tables = (columns.astype(np.uint64), *found[1:])
+            add_rows(states, leaves.rows, of_tables, n_kinds, leaves.plain, values)
 
     def _plan(self, tree: SplitTree, weighs: Bools, most_states: int) -> Any:
         """What :func:`~shapley2d._forest.kernels.leaf_states.plan_tree` finds of a tree.
@@ -268,9 +286,8 @@ class LeafGame:
         most = int(depths.max())
         if most > MAX_PATH:
             raise InputError(
-                Setting("model"),
-                f" has a leaf with {most} columns on its path, and at most {MAX_PATH} can be "
-                "valued: set a smaller max_depth or a larger min_samples_leaf",
+                f"model has a leaf with {most} columns on its path, and at most {MAX_PATH} can be "
+                "valued: set a smaller max_depth or a larger min_samples_leaf"
             )
         return depths > self._most, nodes, paths
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._base.words import shown
 from shapley2d._forest.losses import loss_of_name
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -127,7 +128,7 @@ class Library(ABC):
             if isinstance(error, InputError):
                 raise
             raise InputError(
-                about(model), f" keeps its trees in a way that is not known: {self.version_words}"
+                f"{about(model)} keeps its trees in a way that is not known: {self.version_words}"
             ) from error
 
     @property
@@ -142,17 +143,20 @@ def loss_named(model: Any, name: str, quantile: Any = 0.5) -> Loss:
     loss = loss_of_name(name, quantile)
     if loss is None:
         raise InputError(
-            about(model),
-            f" was fitted by {name!r}, and the losses that can be valued are the squared error, "
-            "the log loss, the Poisson and Gamma deviance, and those of quantiles",
+            f"{about(model)} was fitted by {name!r}, and the losses that can be valued are the "
+            "squared error, the log loss, the Poisson and Gamma deviance, and those of quantiles"
         )
     return loss
 
 
-def by_rounds(outputs: list[int], per_round: int) -> list[list[int]]:
-    """Numbers of trees in rounds of equal length."""
-    count = len(outputs)
-    return [list(range(i, min(i + per_round, count))) for i in range(0, count, per_round)]
+def by_rounds(count: int, per_round: int) -> tuple[list[int], list[list[int]]]:
+    """The output of every tree, and numbers of trees in rounds with one for each output.
+
+    >>> by_rounds(4, 2)
+    ([0, 1, 0, 1], [[0, 1], [2, 3]])
+    """
+    rounds = [list(range(i, min(i + per_round, count))) for i in range(0, count, per_round)]
+    return [t % per_round for t in range(count)], rounds
 
 
 def columns_of(raw: Any) -> Floats:
@@ -168,9 +172,9 @@ def is_of(model: Any, module: str, *names: str) -> bool:
     return isinstance(model, tuple(kind for kind in kinds if isinstance(kind, type)))
 
 
-def about(model: Any) -> Setting:
+def about(model: Any) -> str:
     """The option ``model`` for a message; without its value if that has no ``repr`` of its own."""
-    return Setting("model", model) if has_text(model) else Setting("model")
+    return f"model={shown(model)}" if has_text(model) else "model"
 
 
 def has_text(model: Any) -> bool:
@@ -183,9 +187,8 @@ def numbers(model: Any, column: Column) -> Floats:
     if column.kind in ("category", "date"):
         held = {"category": "categories", "date": "dates"}[column.kind]
         raise InputError(
-            about(model),
-            f" was fitted on numbers, but column {column.name!r} holds {held}: pass the table that "
-            "it was fitted on, or the model unfitted",
+            f"{about(model)} was fitted on numbers, but column {column.name!r} holds {held}: pass "
+            "the table that it was fitted on, or the model unfitted"
         )
     return column.entries
 

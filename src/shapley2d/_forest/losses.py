@@ -63,6 +63,7 @@ class Loss:
     ``curved``: whether there are second derivatives.
     ``by_class``: whether all trees predict the shares of all classes.
     ``names``: what the libraries call it.
+    ``scikit_learn, factor``: the score of scikit-learn that is minus this loss times the factor.
     """
 
     name: str
@@ -75,6 +76,14 @@ class Loss:
     curved: bool = True
     by_class: bool = False
     names: tuple[str, ...] = ()
+    scikit_learn: str = ""
+    factor: float = 1.0
+
+    @property
+    def share(self) -> str:
+        """The name of the default score: the share of this loss that predictions remove."""
+        own = {PROBABILITY.name: "probability", SQUARED.name: "r2"}
+        return own.get(self.name, f"{self.name.lower().replace(' ', '_')}_removed")
 
     def slopes(self, y: NDArray[Any], start: Floats, raw: Floats) -> Floats:
         """Minus the derivatives, averaged over the straight lines from ``start`` to ``raw``."""
@@ -106,6 +115,7 @@ SQUARED = Loss(
     best_constant=lambda y, weights, _: _average(y, weights),
     straight=lambda y, start, raw: 2.0 * y[:, None] - start - raw,
     names=("squared_error", "regression", "reg:squarederror", "RMSE"),
+    scikit_learn="neg_mean_squared_error",
 )
 
 LOG: Loss = Loss(
@@ -116,6 +126,7 @@ LOG: Loss = Loss(
     curvature=lambda _, raw: _bend(expit(raw)),
     readable=lambda y, raw: np.exp(-LOG.each(y, raw)),
     names=("binary", "binary:logistic", "binary:logitraw", "Logloss"),
+    scikit_learn="neg_log_loss",
 )
 """The log loss of two classes; the output is the log odds of the second."""
 
@@ -143,6 +154,7 @@ SOFTMAX: Loss = Loss(
     readable=lambda y, raw: np.exp(-SOFTMAX.each(y, raw)),
     straight=_softmax_slopes,
     names=("multiclass", "multi:softmax", "multi:softprob", "MultiClass"),
+    scikit_learn="neg_log_loss",
 )
 """The log loss of several classes, one output for each."""
 
@@ -154,6 +166,8 @@ POISSON = Loss(
     curvature=lambda _, raw: np.exp(raw),
     readable=lambda _, raw: np.exp(raw[:, 0]),
     names=("poisson", "count:poisson", "Poisson"),
+    scikit_learn="neg_mean_poisson_deviance",
+    factor=2.0,
 )
 """Half the Poisson deviance; the output is the logarithm of the mean."""
 
@@ -165,6 +179,8 @@ GAMMA = Loss(
     curvature=lambda y, raw: y[:, None] * np.exp(-raw),
     readable=POISSON.readable,
     names=("gamma", "reg:gamma"),
+    scikit_learn="neg_mean_gamma_deviance",
+    factor=2.0,
 )
 """Half the Gamma deviance; the output is the logarithm of the mean."""
 
@@ -186,6 +202,8 @@ def quantile_loss(quantile: float) -> Loss:
         residuals=lambda y, raw: side(y[:, None] - raw),
         best_constant=reached,
         curved=False,
+        scikit_learn="neg_mean_absolute_error" if quantile == 0.5 else "",
+        factor=2.0,
     )
 
 

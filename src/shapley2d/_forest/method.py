@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from shapley2d._base.defaults import TOLERANCE
 from shapley2d._methods.method import MOST, PRECISE, Method, Option
 from shapley2d._models.by_name import MODELS, check_model
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
@@ -77,10 +78,13 @@ class Forest(Method):
     def draws(self, problem: Problem, run: Run) -> ForestDraws:
         """Trees of the model, or such as are grown here, their splits held fixed."""
         from shapley2d._forest.draws import GivenTrees, GrownTrees
-        from shapley2d._forest.own_score import check_scoring
         from shapley2d._tables.problem import weigh_problem
 
-        check_scoring(problem)
+        if problem.row_groups is not None:
+            raise InputError(
+                "method='forest' values single rows, and row_groups makes groups of rows the "
+                "players: use MonteCarlo('forest'), or sum the cells of each group with sum_by"
+            )
         problem = weigh_problem(problem)
         if self.model is None:
             return GrownTrees(problem, run, self.max_draws)
@@ -133,5 +137,5 @@ class Forest(Method):
 
         if self.model is None or isinstance(self.model, str) or not is_fitted(self.model):
             return super().__repr__()
-        rest = repr(self.but(model=None)).removeprefix("Forest(")
+        rest = repr(replace(self, model=None)).removeprefix("Forest(")
         return f"Forest(model=model{', ' if rest != ')' else ''}{rest}"

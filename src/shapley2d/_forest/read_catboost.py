@@ -17,7 +17,7 @@ import numpy as np
 
 from shapley2d._forest import library
 from shapley2d._forest.fitted import Trees
-from shapley2d._forest.trees import SplitTree, bits
+from shapley2d._forest.trees import Node, SplitTree
 from shapley2d._tables.encoding import as_float32
 from shapley2d.exceptions import InputError
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Table
 
     Floats = NDArray[np.float64]
-    Split = dict[str, Any]
 
 _TALKING = {"verbose", "verbose_eval", "silent", "logging_level"}
 
@@ -98,7 +97,7 @@ def _saved(model: Any, texts: list[str]) -> Any:
 
 
 class _Reader:
-    """Trees of a saved model.
+    """Nodes of a saved model.
 
     ``model``: named in messages.
     ``features``: ``features_info`` of the saved model.
@@ -107,81 +106,55 @@ class _Reader:
 
     def __init__(self, model: Any, features: dict[str, Any]) -> None:
         self._model = model
-        numeric = features.get("float_features") or []
-        categorical = features.get("categorical_features") or []
-        self._number = {one["feature_index"]: one["flat_feature_index"] for one in numeric}
-        self._missing_right = {
-            one["feature_index"]: one["nan_value_treatment"] == "AsTrue" for one in numeric
-        }
-        self._category = {one["feature_index"]: one["flat_feature_index"] for one in categorical}
+        numbers, categories = (
+            {one["feature_index"]: one for one in features.get(kind) or []}
+            for kind in ("float_features", "categorical_features")
+        )
+        self._numbers, self._categories = numbers, categories
         self.named = {
             one["flat_feature_index"]: [value % 2**32 for value in one.get("values") or []]
-            for one in categorical
+            for one in categories.values()
         }
 
-    def oblivious(self, splits: list[Split]) -> SplitTree:
-        """A tree with one split for all nodes of a level; the last split is at the root.
+    def __call__(self, own: dict[str, Any]) -> Node:
+        """A node of a tree."""
+        if "split" not in own:
+            return Node(value=own["value"])
+        split, below = own["split"], (own["left"], own["right"])
+        kind = split["split_type"]
+        if kind == "FloatFeature":
+            one = self._numbers[split["float_feature_index"]]
+            to_left = one["nan_value_treatment"] != "AsTrue"
+            border = float(np.float32(split["border"]))
+            return Node(one["flat_feature_index"], border, to_left, below=below)
+        if kind == "OneHotFeature":
+            column = self._categories[split["cat_feature_index"]]["flat_feature_index"]
+            goes_left = np.array(self.named[column]) != split["value"] % 2**32
+            # one that no split names goes left
+            return Node(column, missing_left=True, members=goes_left, below=below)
+        if kind == "OnlineCtr":
+            raise InputError(
+                f"{library.about(self._model)} splits on statistics of categories (CTR), which "
+                "belong to no single column: fit it with a one_hot_max_size of at least the number "
+                "of categories in any column, or encode categories in a Pipeline"
+            )
+        raise InputError(
+            f"{library.about(self._model)} has a split of the kind {kind!r}: only numbers and "
+            "categories can be read"
+        )
 
-        Split i adds 2^i to the number of a leaf, so that leaves are in the order of their numbers.
-        """
-        depth = len(splits)
-        inner = 2**depth - 1
-        node = np.arange(2 * inner + 1)
-        left = np.where(node < inner, 2 * node + 1, -1)
-        level = [splits[depth - 1 - d] for d in range(depth) for _ in range(2**d)]
-        return self._tree(left, np.where(left >= 0, left + 1, -1), dict(enumerate(level)))
 
-    def nested(self, root: dict[str, Any]) -> tuple[SplitTree, Floats]:
-        """A tree of nested nodes, and the values of its leaves; parents come first."""
-        left: list[int] = []
-        right: list[int] = []
-        splits: dict[int, Split] = {}
-        values: list[Any] = []
-        waiting: list[tuple[dict[str, Any], int]] = [(root, -1)]
-        while waiting:
-            node, parent = waiting.pop()
-            here = len(left)
-            if parent >= 0 and left[parent] < 0:
-                left[parent] = here
-            elif parent >= 0:
-                right[parent] = here
-            left.append(-1)
-            right.append(-1)
-            if "split" in node:
-                splits[here] = node["split"]
-                waiting += [(node["right"], here), (node["left"], here)]
-            else:
-                values.append(node["value"])
-        tree = self._tree(np.array(left), np.array(right), splits)
-        return tree, np.array(values, dtype=np.float64)
+def _nested(splits: list[dict[str, Any]], values: list[float]) -> dict[str, Any]:
+    """A tree with one split for all nodes of a level as nested nodes; the last is at the root.
 
-    def _tree(self, left: NDArray[Any], right: NDArray[Any], splits: dict[int, Split]) -> SplitTree:
-        feature, threshold = np.zeros(left.size, np.int32), np.zeros(left.size)
-        missing_left, sets = np.zeros(left.size, np.bool_), {}
-        for node, split in splits.items():
-            kind = split["split_type"]
-            if kind == "FloatFeature":
-                k = split["float_feature_index"]
-                feature[node], threshold[node] = self._number[k], np.float32(split["border"])
-                missing_left[node] = not self._missing_right[k]
-            elif kind == "OneHotFeature":
-                feature[node] = column = self._category[split["cat_feature_index"]]
-                goes_left = np.ones(len(self.named[column]), dtype=np.bool_)
-                goes_left[self.named[column].index(split["value"] % 2**32)] = False
-                sets[node], missing_left[node] = bits(goes_left), True  # one that no split names
-            elif kind == "OnlineCtr":
-                raise InputError(
-                    library.about(self._model),
-                    " splits on statistics of categories (CTR), which belong to no single column: "
-                    "fit it with a one_hot_max_size of at least the number of categories in any "
-                    "column, or encode categories in a Pipeline",
-                )
-            else:
-                raise InputError(
-                    library.about(self._model),
-                    f" has a split of the kind {kind!r}: only numbers and categories can be read",
-                )
-        return SplitTree.of(left, right, feature, threshold, missing_left, sets)
+    Split i adds 2^i to the number of a leaf.
+    """
+    if not splits:
+        return {"value": values}
+    *rest, root = splits
+    half = len(values) // 2
+    both = values[:half], values[half:]
+    return {"split": root, "left": _nested(rest, both[0]), "right": _nested(rest, both[1])}
 
 
 class CatBoost(library.Library):
@@ -206,29 +179,18 @@ class CatBoost(library.Library):
             saved = _saved(model, [])
             reader = _Reader(model, saved["features_info"])
             factor = float(saved["scale_and_bias"][0])
-            if "oblivious_trees" in saved:
-                # a tree of one leaf has null for its splits
-                found = [
-                    (
-                        reader.oblivious(one["splits"] or []),
-                        np.array(one["leaf_values"], dtype=float),
-                    )
-                    for one in saved["oblivious_trees"]
-                ]
-            else:
-                found = [reader.nested(one) for one in saved["trees"]]
-            trees, leaves, outputs = [], [], []
-            for tree, values in found:
-                ends = np.flatnonzero(tree.left < 0)
-                by_output = factor * values.reshape(ends.size, -1)
-                for k, column in enumerate(by_output.T):
-                    one = np.zeros((tree.n_nodes, 1))
-                    one[ends, 0] = column
-                    trees.append(tree)
-                    leaves.append(one)
-                    outputs.append(k)
+            symmetric = saved.get("oblivious_trees")
+            nested = (  # a tree of one leaf has null for its splits
+                saved["trees"]
+                if symmetric is None
+                else [_nested(one["splits"] or [], one["leaf_values"]) for one in symmetric]
+            )
+            # a tree for every output, with the same splits
+            found = [SplitTree.nested(one, reader) for one in nested]
+            trees = [tree for tree, leaf in found for _ in leaf.T]
+            leaves = [factor * column[:, None] for _, leaf in found for column in leaf.T]
+            outputs, rounds = library.by_rounds(len(trees), found[0][1].shape[1])
             weights = asked.get("class_weights")
-        rounds = library.by_rounds(outputs, max(outputs, default=0) + 1)
         classes = getattr(model, "classes_", None)
         of_trees = Trees(trees, leaves, outputs, rounds, loss, float(asked.get("l2_leaf_reg", 0.0)))
         return library.Reading(

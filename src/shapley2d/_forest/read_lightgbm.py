@@ -1,4 +1,4 @@
-"""Reader for the trees of LightGBM, from the text that it saves models as.
+"""Reader for the trees of LightGBM, from the tables that it dumps.
 
 A number goes left if it is at most the threshold, in 64 bits. Depending on the feature, missing is
 not-a-number; not-a-number and 0; or nothing, and then not-a-number counts as 0. A category goes
@@ -7,7 +7,7 @@ left if it is in the set of the split; one that is missing or unknown goes right
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +17,12 @@ from sklearn.utils.class_weight import compute_sample_weight
 from shapley2d._base.words import counted
 from shapley2d._forest import library
 from shapley2d._forest.fitted import Trees
-from shapley2d._forest.trees import SplitTree
+from shapley2d._forest.trees import Node, SplitTree
 from shapley2d._tables.encoding import as_float32
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -76,65 +76,19 @@ def _see(model: Any, known: list[list[Any]], views: NDArray[np.int64], table: Ta
     return np.array([_view(model, table, codes, *divmod(view, 3)) for view in views.tolist()])
 
 
-def _fields(text: str) -> Iterator[tuple[str, str]]:
-    for line in text.splitlines():
-        name, _, value = line.partition("=")
-        yield name, value
-
-
-class _Splits:
-    """One tree as LightGBM writes it: splits come first, then leaves.
-
-    ``views``: for every split, three times its column, plus ``_PLAIN``, ``_GAPS_AT_ZERO`` or
-        ``_CODES``.
-    """
-
-    def __init__(self, fields: dict[str, str]) -> None:
-        def values(name: str, kind: type) -> NDArray[Any]:
-            return np.array(fields.get(name, "").split(), dtype=kind)
-
-        self._n_splits = int(fields["num_leaves"]) - 1
-        self._threshold = values("threshold", np.float64)
-        self._decision = values("decision_type", np.int64)
-        sides = (values(f"{side}_child", np.int64) for side in ("left", "right"))
-        self._children = [np.where(one >= 0, one, self._n_splits + ~one) for one in sides]
-        self._bounds = values("cat_boundaries", np.int64)
-        self._words = values("cat_threshold", np.uint32)
-        self._leaves = values("leaf_value", np.float64)
-        feature = values("split_feature", np.int64)
-        sizes = (feature.size, self._threshold.size, self._decision.size)
-        if set(sizes) != {self._n_splits}:
-            raise ValueError(sizes)
-        self._by_category = (self._decision & 1) > 0
-        at_zero = (self._decision & 12) == 4  # these two bits tell what is missing
-        view = np.where(self._by_category, _CODES, np.where(at_zero, _GAPS_AT_ZERO, _PLAIN))
-        self.views = 3 * feature + view
-
-    def leaves(self, n_nodes: int) -> Floats:
-        """What every node adds to the prediction: splits come first."""
-        found = np.zeros((n_nodes, 1))
-        found[self._n_splits :, 0] = self._leaves
-        return found
-
-    def tree(self, feature: NDArray[np.intp]) -> SplitTree:
-        """The tree, given the feature of every split."""
-        leaves = np.full(self._n_splits + 1, -1)
-        missing_left = (self._decision & 2) > 0
-        as_zero = (self._decision & 12) == 0  # nothing is missing: not-a-number counts as 0
-        missing_left = np.where(as_zero, self._threshold >= 0, missing_left)
-        missing_left &= ~self._by_category
-        sets = {}
-        for node in np.flatnonzero(self._by_category).tolist():
-            k = int(self._threshold[node])
-            sets[node] = self._words[self._bounds[k] : self._bounds[k + 1]]
-        return SplitTree.of(
-            np.concatenate([self._children[0], leaves]),
-            np.concatenate([self._children[1], leaves]),
-            np.concatenate([feature, np.zeros(leaves.size, np.intp)]),
-            np.concatenate([self._threshold, np.zeros(leaves.size)]),
-            np.concatenate([missing_left, np.zeros(leaves.size, np.bool_)]),
-            sets,
-        )
+def _node(own: dict[str, Any]) -> Node:
+    """A node of LightGBM; its feature is three times the column, plus how the split sees it."""
+    if "leaf_value" in own:
+        return Node(value=own["leaf_value"])
+    column, below = own["split_feature"], (own["left_child"], own["right_child"])
+    if own["decision_type"] == "==":
+        members = np.array(own["threshold"].split("||"), dtype=np.int64)
+        goes_left = np.bincount(members) > 0
+        return Node(3 * column + _CODES, members=goes_left, below=below)
+    limit, gaps = own["threshold"], own["missing_type"]
+    view = {"None": _PLAIN, "NaN": _PLAIN, "Zero": _GAPS_AT_ZERO}[gaps]
+    to_left = limit >= 0 if gaps == "None" else own["default_left"]  # not-a-number counts as 0
+    return Node(3 * column + view, limit, to_left, below=below)
 
 
 def _category_codes(model: Any, table: Table, known: list[list[Any]]) -> dict[int, Floats]:
@@ -144,9 +98,8 @@ def _category_codes(model: Any, table: Table, known: list[list[Any]]) -> dict[in
     )
     if len(categorical) != len(known):
         raise InputError(
-            library.about(model),
-            f" was fitted on {counted(len(known), 'categorical column')}, but the table has "
-            f"{len(categorical)}: pass columns of the same types",
+            f"{library.about(model)} was fitted on {counted(len(known), 'categorical column')}, "
+            f"but the table has {len(categorical)}: pass columns of the same types"
         )
     return {
         j: library.positions(library.own_entries(table, j), names)
@@ -188,40 +141,37 @@ class LightGBM(library.Library):
 
     def read(self, model: Any) -> library.Reading:
         with self.parsing(model):
-            text = _booster(model).model_to_string()
-            header, *blocks = text[: text.index("end of trees")].split("\nTree=")
-            fields = dict(_fields(header))
-            if fields["version"] != "v4":
-                raise ValueError(fields["version"])
+            saved = _booster(model).dump_model()
+            if saved["version"] != "v4":
+                raise ValueError(saved["version"])
+            # options by their own names, whatever name the user knows them by
+            text = _booster(model).model_to_string(num_iteration=1)
             asked = dict(
                 line.strip("[]").split(": ", 1)
                 for line in text[text.index("\nparameters:") :].splitlines()
                 if line.startswith("[") and ": " in line
             )
-            blocks = [dict(_fields(block)) for block in blocks]
-            if asked.get("boosting") == "dart":
-                raise InputError(library.about(model), library.NO_DART)
-            if any(block.get("is_linear") == "1" for block in blocks):
+            if asked["boosting"] == "dart":
+                raise InputError(f"{library.about(model)}{library.NO_DART}")
+            if asked["linear_tree"] == "1":
                 raise InputError(
-                    library.about(model),
-                    " has linear leaves (linear_tree), which no rows average to",
+                    f"{library.about(model)} has linear leaves (linear_tree), which no rows "
+                    "average to"
                 )
-            splits = [_Splits(block) for block in blocks]
-            known = json.loads(text[text.rindex("pandas_categorical:") :].partition(":")[2])
-            seen = [
-                np.zeros(1, np.int64),
-                *(one.views for one in splits),
-            ]  # never without any feature
-            views = np.unique(np.concatenate(seen))
-            trees = [one.tree(np.searchsorted(views, one.views)) for one in splits]
-            loss, sigmoid = _loss(model, fields["objective"], asked)
-            per_round = int(fields["num_tree_per_iteration"])
-            outputs = [t % per_round for t in range(len(trees))]
-            rounds, averages = library.by_rounds(outputs, per_round), "average_output" in fields
-            factor = sigmoid / len(rounds) if averages else sigmoid
-            sizes = [tree.n_nodes for tree in trees]
-            leaves = [factor * one.leaves(n) for one, n in zip(splits, sizes, strict=True)]
+            found = [SplitTree.nested(one["tree_structure"], _node) for one in saved["tree_info"]]
+            # never without any feature
+            views = np.unique(np.concatenate([[0], *(tree.feature for tree, _ in found)]))
+            trees = [
+                replace(tree, feature=np.searchsorted(views, tree.feature).astype(np.int32))
+                for tree, _ in found
+            ]
+            loss, factor = _loss(model, saved["objective"], asked)
+            per_round, averages = saved["num_tree_per_iteration"], saved["average_output"]
+            outputs, rounds = library.by_rounds(len(trees), per_round)
+            factor /= len(rounds) if averages else 1
+            leaves = [factor * leaf for _, leaf in found]
             first = asked.get("boost_from_average", "1") == "1"
+            known = saved["pandas_categorical"]
         see = partial(_see, model, known or [], views)
         start_in = "all" if averages else "first"
         rounds = [list(range(len(trees)))] if averages else rounds

@@ -78,8 +78,8 @@ def _histogram_features(model: Any, table: Table) -> Floats:
         matrix = make(table.native, reset=False)
     except ValueError as error:
         raise InputError(
-            library.about(model),
-            f" cannot take the table: {error}; pass the table that it was fitted on",
+            f"{library.about(model)} cannot take the table: {error}; pass the table that it was "
+            "fitted on"
         ) from error
     return np.ascontiguousarray(np.transpose(matrix), dtype=np.float64)
 
@@ -117,8 +117,7 @@ def _read_boosting(model: Any) -> tuple[Trees, Any]:
         penalty = float(model.l2_regularization)
         if getattr(model, "class_weight", None) is not None:
             weigh = partial(compute_sample_weight, model.class_weight)
-    outputs = [t % per_round for t in range(len(trees))]
-    rounds = library.by_rounds(outputs, per_round)
+    outputs, rounds = library.by_rounds(len(trees), per_round)
     return Trees(trees, leaves, outputs, rounds, _loss(model), penalty), weigh
 
 

@@ -176,9 +176,9 @@ class XGBoost(library.Library):
             learner = json.loads(bytes(booster.save_raw("json")))["learner"]
             gradient_booster = learner["gradient_booster"]
             if gradient_booster["name"] == "gblinear":
-                raise InputError(library.about(model), " has no trees: use booster='gbtree'")
+                raise InputError(f"{library.about(model)} has no trees: use booster='gbtree'")
             if gradient_booster["name"] == "dart":
-                raise InputError(library.about(model), library.NO_DART)
+                raise InputError(f"{library.about(model)}{library.NO_DART}")
             forest = gradient_booster["model"]
             starts = forest["iteration_indptr"]
             kept = _rounds(model, len(starts) - 1)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from shapley2d._forest.kernels.leaf_states import find_leaves
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
+
+    from shapley2d._base.arrays import Bools, Floats
 
 
 def bits(members: NDArray[np.bool_]) -> NDArray[np.uint32]:
@@ -25,6 +27,22 @@ def bits(members: NDArray[np.bool_]) -> NDArray[np.uint32]:
     padded = np.zeros(-(-max(members.size, 1) // 32) * 32, dtype=np.bool_)
     padded[: members.size] = members
     return np.packbits(padded, bitorder="little").view("<u4").astype(np.uint32)
+
+
+class Node(NamedTuple):
+    """A node of a nested tree, as a library keeps it.
+
+    ``members``: which categories go left; None where it splits on a number.
+    ``below``: its two children, left and right; none below a leaf.
+    ``value``: what a leaf adds to every output.
+    """
+
+    feature: int = 0
+    threshold: float = 0.0
+    missing_left: bool = False
+    members: Bools | None = None
+    below: tuple[Any, ...] = ()
+    value: Any = 0.0
 
 
 @dataclass(frozen=True)
@@ -82,6 +100,28 @@ class SplitTree:
             n_words,
             np.concatenate(words).astype(np.uint32),
         )
+
+    @classmethod
+    def nested(cls, root: Any, read: Callable[[Any], Node]) -> tuple[SplitTree, Floats]:
+        """A tree of nested nodes, and what its leaves add, (nodes, outputs); parents come first."""
+        nodes: list[Node] = []
+        children: list[list[int]] = []
+        waiting = [(root, -1, 0)]
+        while waiting:
+            own, parent, side = waiting.pop()
+            if parent >= 0:
+                children[parent][side] = len(nodes)
+            node = read(own)
+            waiting += [(below, len(nodes), k) for k, below in enumerate(node.below)]
+            nodes.append(node)
+            children.append([-1, -1])
+        feature, threshold, missing_left, members, _, values = zip(*nodes, strict=True)
+        sets = {k: bits(one) for k, one in enumerate(members) if one is not None}
+        left, right = np.array(children).T
+        width = np.size(values[-1])  # the last node is a leaf
+        splits = np.array(feature), np.array(threshold), np.array(missing_left)
+        leaves = np.array([np.resize(one, width) for one in values], dtype=np.float64)
+        return cls.of(left, right, *splits, sets), leaves
 
     @property
     def n_nodes(self) -> int:

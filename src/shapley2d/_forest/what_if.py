@@ -10,21 +10,23 @@ leaves. In a cross-valuation a row also moves where it validates.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.in_threads import map_in_threads
 from shapley2d._forest.edits import CellNames, read_edits
 from shapley2d._tables.problem import weigh_problem
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from shapley2d._base.arrays import Floats, Ints
     from shapley2d._estimation.total import Lines
     from shapley2d._forest.draws import ForestDraws
     from shapley2d._forest.edits import Edits
     from shapley2d._forest.fitted import FittedTrees, Rows
+    from shapley2d._forest.leaves import Leaves
     from shapley2d._tables.problem import Problem, Split
     from shapley2d._tables.target import Target
 
@@ -70,30 +72,28 @@ class HeldForest:
             after = before.changed(self._changed_rows(k, edits))
             scores += [before.score(), after.score()]
             own += self._own_predictions(k, edits, before, after)
-            task = partial(self._change, k, edits, before, after)
-            change = self._draws.games[k].empty()
-            self._draws.games[k].add_no_rows(after.blind() - before.blind(), change)
-            for part in map_in_threads(task, range(len(before.pieces)), self._n_threads):
-                change += part
+            game, pieces = self._draws.games[k], range(len(before.pieces))
+            change, stream = game.empty(), (*self._orders, k)
+            game.add_no_rows(after.blind() - before.blind(), change)
+            parts = [self._changes(k, edits, before, after, piece) for piece in pieces]
+            game.add_all(parts, stream, self._n_threads, change)
             added[split.rows] += self._lines.read(change, split.rows)["cells"]
         scores, own, added = (one / len(splits) for one in (scores, own, added))
         pairs = zip(table.row_names[edits.rows].tolist(), *own.tolist(), strict=True)
         return scores[0], scores[1], added, {name: (one, other) for name, one, other in pairs}
 
-    def _change(
+    def _changes(
         self, k: int, edits: Edits, before: FittedTrees, after: FittedTrees, piece: int
-    ) -> Floats:
-        """The change of all values under the trees of a piece, in the leaves that change."""
-        game, stream = self._draws.games[k], (*self._orders, k)
-        change = game.empty()
+    ) -> Iterator[Leaves]:
+        """The leaves of a piece that change, as they were with minus their weights, and as now."""
+        passes = self._draws.games[k].passes
         rows = np.flatnonzero(np.isin(self._problem.splits[k].rows, edits.rows))
         for old, new in zip(before.games(piece), after.games(piece), strict=True):
             changed = (old.weights != new.weights).any(axis=1) | bool(edits.labels)
-            changed |= (game.passes(old, rows) != game.passes(new, rows)).any(axis=1)
+            changed |= (passes(old, rows) != passes(new, rows)).any(axis=1)
             for sign, leaves in ((-1.0, old), (1.0, new)):
                 weights = np.where(changed[:, None], sign * leaves.weights, 0.0)
-                game.add_all(replace(leaves, weights=weights), stream, change)
-        return change
+                yield replace(leaves, weights=weights)
 
     def _own_predictions(
         self, k: int, edits: Edits, before: FittedTrees, after: FittedTrees

@@ -20,6 +20,7 @@ from shapley2d._models.fitting import Trainer, constant_classifier, error_line
 from shapley2d._models.pruning import names_columns, prune_columns
 from shapley2d._tables.encoding import encode_tables
 from shapley2d._tables.per_row import weighted_mean
+from shapley2d._tables.scoring import OWN_SCORES
 from shapley2d._tables.table import native_columns, native_rows
 from shapley2d.exceptions import InputError, UtilityError
 
@@ -141,6 +142,11 @@ class ModelGame(CellGame):
                 scoring = "r2"  # the same; a scorer asks for predictions once
         if scoring is None:
             return None
+        if scoring in OWN_SCORES:
+            raise InputError(
+                f"scoring={scoring!r} is not one of scikit-learn's scores, which this model is "
+                "scored by: use 'neg_log_loss', 'accuracy' or 'r2', for instance"
+            )
         scorer = check_scoring(self.model, scoring=scoring)
         function = getattr(scorer, "_score_func", scorer)
         parameters = inspect.signature(function).parameters.values()

@@ -7,6 +7,18 @@ from typing import Any
 from shapley2d._base.words import nearest_word, shown
 from shapley2d.exceptions import InputError
 
+OWN_SCORES = (
+    "probability",
+    "log_loss_removed",
+    "poisson_deviance_removed",
+    "gamma_deviance_removed",
+    "pinball_loss_removed",
+)
+"""Scores of some methods alone: the mean probability of the right label, and shares of a loss.
+
+A share is that of the loss of the best constant which the predictions remove.
+"""
+
 
 def check_scoring(scoring: Any) -> None:
     """Check the name of a score; a scorer is left to scikit-learn."""
@@ -19,7 +31,7 @@ def check_scoring(scoring: Any) -> None:
         )
     from sklearn.metrics import get_scorer_names
 
-    known = get_scorer_names()
+    known = [*get_scorer_names(), *OWN_SCORES]
     if scoring not in known:
         longer = (name for name in known if name.startswith(scoring))
         near = next(longer, None) or nearest_word(scoring, known)

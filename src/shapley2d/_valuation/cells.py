@@ -144,9 +144,9 @@ def value_cells(
     scoring : str or callable, optional
         What a model is scored by: scikit-learn's name of a score, or a scorer. By default accuracy
         (of nearest neighbours the share of right votes, of forests the probability of the right
-        label), or R squared, shown as such for squared errors. ``KNN`` and ``Forest`` take
-        ``"accuracy"``, ``"balanced_accuracy"``, in which all classes count the same, and
-        ``"neg_mean_squared_error"``.
+        label), or R squared, shown as such for squared errors. ``KNN`` takes
+        ``"accuracy"``, and with ``Forest`` ``"balanced_accuracy"``, in which all classes count the
+        same, and ``"neg_mean_squared_error"``.
     baseline : {"labels", "zero"}
         What no columns are worth: what the rows' labels alone predict, or 0, as in the paper.
     semivalue : "shapley", "banzhaf" or ("beta", a, b)
@@ -218,7 +218,7 @@ def valued_cells(
         X, y, X_valid, y_valid, seed=run.seed, validates=method.needs_validation, **question
     )
     played = method_of_groups(method, problem) if problem.grouped else method
-    closed = problem.scoring in (None, *CLOSED_SCORES[problem.target.task])
+    closed = problem.scoring in (None, *CLOSED_SCORES[problem.target.task][-1:])
     takes = format_seconds(find_method("forest").seconds(problem, run))
     has_other = closed and method.name != "forest" and not problem.grouped
     run = run.advising(f"{FOREST} in about {takes}" if has_other else "")

@@ -242,8 +242,7 @@ class FragmentOptions(KindOptions):
         option(
             METHOD,
             "NAME",
-            "The model that is trained on every set: boosting, tree or "
-            "hist_gradient_boosting.",
+            "The model that is trained on every set: boosting, tree or hist_gradient_boosting.",
             "--method",
             "-m",
         ),

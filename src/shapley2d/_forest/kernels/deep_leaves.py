@@ -8,7 +8,7 @@ Gomez and Tejada 2009, doi:10.1016/j.cor.2008.04.004).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
@@ -19,21 +19,19 @@ from shapley2d._forest.kernels.leaf_tables import row_coefficients
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats, Ints
+
 
 @numba.njit(nogil=True, cache=CACHE)
 def add_orders(
     codes: NDArray[np.uint64],
-    orders: NDArray[np.int64],
+    orders: Ints,
     columns: NDArray[np.int32],
-    depths: NDArray[np.int64],
-    kinds: NDArray[np.int32],
-    numbers: NDArray[np.float64],
-    plays: NDArray[np.float64],
-    leaf_weights: NDArray[np.float64],
-    row_weights: NDArray[np.float64],
-    steps: NDArray[np.float64],
-    beside: NDArray[np.float64],
-    values: NDArray[np.float64],
+    depths: Ints,
+    rows: tuple[Any, ...],
+    leaf_weights: Floats,
+    weights: tuple[Any, ...],
+    values: Floats,
 ) -> None:
     """Add the values of all rows in some leaves, for one order of the columns of each leaf.
 
@@ -42,15 +40,16 @@ def add_orders(
     ``orders`` (leaves, most columns): the order in which they join.
     ``columns`` (leaves, most columns): the columns, in the order of their bits.
     ``depths`` (leaves,): their number.
-    ``kinds, numbers, plays`` (n,).
+    ``rows``: kinds, numbers and plays (n,).
     ``leaf_weights`` (leaves, kinds): as in
         :func:`~shapley2d._forest.kernels.leaf_values.fill_tables`.
-    ``row_weights``: ``mean_weights`` of :mod:`shapley2d._forest.weights`.
-    ``steps``: row d has the weights of a step that joins s of d columns; 1 for the Shapley value.
-    ``beside``: row d has the probability that the label joins s of d columns; empty where it is not
-        valued.
+    ``weights``: ``mean_weights`` of :mod:`shapley2d._forest.weights`; in row d the weights of a
+        step that joins s of d columns, 1 for the Shapley value; and in row d the probability that
+        the label joins s of d columns, empty where it is not valued.
     ``values`` (n, m + 1), or (n, m + 2): is added to; the label's come before the last column.
     """
+    kinds, numbers, plays = rows
+    row_weights, steps, beside = weights
     n, label = values.shape[0], values.shape[1] - 2
     most = depths.max()
     counts, coefficients = np.empty((most + 1, 2)), np.empty((most + 1, 2))

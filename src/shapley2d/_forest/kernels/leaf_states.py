@@ -17,6 +17,8 @@ from shapley2d._base.cache import CACHE, INNER
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Bools, Floats, Ints
+
 BUNDLE_SPLITS = 5
 """Splits of a bundle, at most: its table must stay in the processor's cache.
 
@@ -42,9 +44,7 @@ def in_set(entry: Any, missing_left: Any, start: Any, n_words: Any, words: Any) 
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def find_leaves(
-    tree: tuple[Any, ...], features: NDArray[np.float64], leaves: NDArray[np.int32]
-) -> None:
+def find_leaves(tree: tuple[Any, ...], features: Floats, leaves: NDArray[np.int32]) -> None:
     """Find the leaf of every row.
 
     ``tree``: arrays of a :class:`~shapley2d._forest.trees.SplitTree`.
@@ -89,11 +89,11 @@ def plan_tree(
     left: NDArray[np.int32],
     right: NDArray[np.int32],
     columns: NDArray[np.int32],
-    weighs: NDArray[np.bool_],
+    weighs: Bools,
     most_states: int,
-    nodes: NDArray[np.int64],
+    nodes: Ints,
     paths: NDArray[np.int32],
-    bundles: NDArray[np.int64],
+    bundles: Ints,
 ) -> int:
     """Find the columns on all paths, cut the tree into bundles, and return their number.
 
@@ -167,14 +167,14 @@ def plan_tree(
 @numba.njit(nogil=True, cache=CACHE)
 def fill_states(
     tree: tuple[Any, ...],
-    features: NDArray[np.float64],
-    nodes: NDArray[np.int64],
-    bundles: NDArray[np.int64],
+    features: Floats,
+    nodes: Ints,
+    bundles: Ints,
     first: int,
     states: NDArray[Any],
     codes: NDArray[Any],
-    stack: NDArray[np.int64],
-    goes: NDArray[np.bool_],
+    stack: Ints,
+    goes: Bools,
 ) -> None:
     """Fill the states of all rows in some bundles.
 

@@ -21,15 +21,17 @@ from shapley2d._forest.kernels.leaf_tables import cell_coefficients
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats, Ints
+
 
 @numba.njit(**INNER)
 def count_codes(
-    seen: NDArray[np.float64],
+    seen: Floats,
     size: int,
-    codes: NDArray[np.int64],
-    leaf_weights: NDArray[np.float64],
+    codes: Ints,
+    leaf_weights: Floats,
     n_bits: int,
-    work: NDArray[np.float64],
+    work: Floats,
 ) -> None:
     """Fill how many rows have each code, and the sums of their weighed numbers."""
     for q in range(1 << n_bits):
@@ -44,15 +46,15 @@ def count_codes(
 
 @numba.njit(**INNER)
 def add_cells(
-    seen: NDArray[np.float64],
+    seen: Floats,
     size: int,
-    codes: NDArray[np.int64],
-    worth: NDArray[np.float64],
-    positions: NDArray[np.int64],
+    codes: Ints,
+    worth: Floats,
+    positions: Ints,
     width: int,
-    leaf_weights: NDArray[np.float64],
+    leaf_weights: Floats,
     plain: bool,
-    table: NDArray[np.float64],
+    table: Floats,
 ) -> None:
     """Add the coefficients of one leaf to the table of its bundle."""
     always = 1.0 if plain else 0.0
@@ -71,43 +73,41 @@ def add_cells(
 
 @numba.njit(nogil=True, cache=CACHE)
 def fill_tables(
-    left: NDArray[np.int32],
-    right: NDArray[np.int32],
-    nodes: NDArray[np.int64],
-    paths: NDArray[np.int32],
-    bundles: NDArray[np.int64],
+    tree: tuple[Any, ...],
+    plan: tuple[Any, ...],
     states: NDArray[np.uint16],
-    kinds: NDArray[np.int32],
-    numbers: NDArray[np.float64],
-    plays: NDArray[np.float64],
-    leaf_weights: NDArray[np.float64],
+    rows: tuple[Any, ...],
+    leaf_weights: Floats,
     weights: tuple[Any, ...],
     plain: bool,
     most: tuple[int, int],
-    columns: NDArray[np.int32],
-    widths: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    tables: NDArray[np.float64],
+    found: tuple[Any, ...],
 ) -> None:
     """Fill the tables of some bundles: the coefficients of a row's cells for every state.
 
-    ``nodes, paths, bundles``: of :func:`~shapley2d._forest.kernels.leaf_states.plan_tree`;
-        ``bundles`` are the given ones.
+    ``tree``: arrays of a :class:`~shapley2d._forest.trees.SplitTree`.
+    ``plan``: nodes, paths and these bundles, of
+        :func:`~shapley2d._forest.kernels.leaf_states.plan_tree`.
     ``states`` (bundles, n): of the rows.
-    ``kinds, numbers, plays`` (n,): of the rows: their kinds, their numbers r, and 1 where they
-        play, 0 (as their numbers) where not.
+    ``rows``: kinds, numbers and plays (n,): of the rows: their kinds, their numbers r, and 1 where
+        they play, 0 (as their numbers) where not.
     ``leaf_weights`` (nodes, kinds).
     ``weights``: ``mean_weights`` of the rows, and ``weight_table`` of the columns and of the label
         beside them (see :mod:`shapley2d._forest.weights`); the last is empty where the label is not
         valued.
     ``plain``: whether all numbers of rows that play are 1; then the table has the sum of both.
     ``most``: columns on the path of a leaf, and states of a bundle, at most.
-    ``columns`` (bundles, m + 1): receives the columns of every bundle, the label's, m, last.
-    ``widths`` (bundles,): receives their number.
-    ``offsets`` (bundles + 1,): where each table begins.
-    ``tables``: zeros; receives for every state, and each column of the bundle, what a row's cell is
+    ``found``: four arrays:
+        columns (bundles, m + 1), receives the columns of every bundle, the label's, m, last;
+        widths (bundles,), receives their number;
+        offsets (bundles + 1,), where each table begins;
+        tables, zeros, receives for every state, and each column of the bundle, what a row's cell is
         worth whatever its number is, then for every kind what it is worth per unit of the number.
     """
+    left, right = tree[0], tree[1]
+    nodes, paths, bundles = plan
+    kinds, numbers, plays = rows
+    columns, widths, offsets, tables = found
     n_kinds, labelled = leaf_weights.shape[1], np.int64(weights[2].size > 0)
     # arrays of two kinds alone: each further kind takes a tenth of a second to compile
     work, worth = np.empty((1 << most[0], 9)), np.empty((2 << most[0], most[0] + 1))
@@ -184,19 +184,18 @@ def fill_tables(
 @numba.njit(nogil=True, cache=CACHE)
 def add_rows(
     states: NDArray[np.uint16],
-    kinds: NDArray[np.int32],
-    numbers: NDArray[np.float64],
-    plays: NDArray[np.float64],
+    rows: tuple[Any, ...],
     of_tables: tuple[Any, ...],
     n_kinds: int,
     plain: bool,
-    values: NDArray[np.float64],
+    values: Floats,
 ) -> None:
     """Add the values of all rows from the tables of bundles.
 
     ``of_tables`` are the last four arrays of :func:`fill_tables`; columns are unsigned, so that no
     test for numbers below 0 is compiled.
     """
+    kinds, numbers, plays = rows
     columns, widths, offsets, tables = of_tables
     n, lines = values.shape[0], np.uint64(n_kinds + 1)
     for start in range(0, n, BLOCK):

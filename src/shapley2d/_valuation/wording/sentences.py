@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from shapley2d._valuation.values import CellValues
 
 
+MOST_UNEXPLAINED = 0.1
+"""The share of a gain that rows may leave open before a summary says so first."""
+
+
 def about(values: CellValues) -> dict[str, str]:
     """The words that the result keeps of its method."""
     return values.info.get("about") or {}
@@ -38,9 +42,13 @@ def score_words(values: CellValues) -> str:
     start = score.level(baseline, decimals)
     add = "The columns and the label add" if values.info.get("label") else "The columns add"
     if own is not None:
+        open_share = values.info.get("unexplained") or 0.0
+        explains = "sum to it" if abs(open_share) < 0.0005 else "do not quite sum to it"
+        if abs(open_share) > MOST_UNEXPLAINED:
+            explains = f"sum to {1 - open_share:.0%} of what it gains"
         sentence = (
-            f"Your model: {score.name} {level} on the validation rows; the values below sum to it. "
-            f"{add} {gain} to the {start} of {guess}."
+            f"Your model: {score.name} {level} on the validation rows; the values below {explains}."
+            f" {add} {gain} to the {start} of {guess}."
         )
         return sentence + _unexplained(values)
     give = "give" if guess.endswith(("s alone", "ones")) else "gives"

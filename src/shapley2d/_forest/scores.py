@@ -1,4 +1,4 @@
-"""The score of a fitted model itself: what its values sum to, and what they cannot explain."""
+"""The score of a fitted model: its name, what its values sum to, and what they cannot explain."""
 
 from __future__ import annotations
 
@@ -7,45 +7,46 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.warnings import warn_input
+from shapley2d._base.words import one_of, shown
 from shapley2d._forest.ensemble import library_of
 from shapley2d._forest.fitted import FittedTrees, Rows, Unit
 from shapley2d._forest.library import about
 from shapley2d._forest.losses import LOG, SQUARED
-from shapley2d._methods.score_facts import per_cent, score_facts, target_variance
-from shapley2d.exceptions import InputError, Setting
+from shapley2d._methods.score_facts import as_it_is, per_cent, score_facts, target_variance
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Ints
     from shapley2d._forest.ensemble import Ensemble
     from shapley2d._forest.fitted import Trees
     from shapley2d._forest.library import Reading
     from shapley2d._forest.losses import Loss
     from shapley2d._tables.problem import Problem, Split
 
-    Floats = NDArray[np.float64]
-
-SCORES = {
-    "classification": ("accuracy", "balanced_accuracy"),
-    "regression": ("r2", "neg_mean_squared_error"),
-}
-"""Scores that trees can be valued by: with each the model's own loss, or probability, is meant."""
-
 MOST_UNEXPLAINED = 0.1
-"""The largest share of what a model's predictions move the score that the rows may leave open."""
+"""The largest share of a gain that the rows may leave open without a warning.
+
+And of what predictions move the score, up or down, beyond which a model is refused.
+"""
 
 
-def check_scoring(problem: Problem) -> None:
-    """Refuse a score that has no closed form."""
-    scoring, task = problem.scoring, problem.target.task
-    if scoring is None or scoring in SCORES[task]:
-        return
+def score_name(problem: Problem, loss: Loss) -> str:
+    """The score that trees of this loss are valued by; one that has no closed form is refused.
+
+    By default it is the probability of the right label, or the share of a loss that the predictions
+    remove. Balanced accuracy stands for the default with classes that count the same.
+    """
+    known = [loss.share, *([loss.scikit_learn] if loss.scikit_learn else [])]
+    if problem.target.task == "classification":
+        known.append("balanced_accuracy")
+    if problem.scoring is None:
+        return loss.share
+    if problem.scoring in known:
+        return str(problem.scoring)
     raise InputError(
-        Setting("scoring", scoring),
-        f" has no closed form for the leaves of trees in {task}: use "
-        f"{' or '.join(map(repr, SCORES[task]))}, or ",
-        Setting("method", "mc"),
-        " with the same model",
+        f"scoring={shown(problem.scoring)} has no closed form for the leaves of trees that predict "
+        f"by {loss.name}: use {one_of(known)}, or method='mc' with the same model"
     )
 
 
@@ -66,9 +67,8 @@ def hold_models(model: Any, ensembles: list[Ensemble], problem: Problem) -> list
         if not (held[0].model.loss.curved or held[0].model.by_class):
             why += "; leaves of quantiles with few or equal targets are no means of rows"
         raise InputError(
-            about(model),
-            f" predicts what these rows do not: they leave {nobodys / moved:.0%} of its gain open, "
-            f"so that its values would not be theirs; {why}",
+            f"{about(model)} predicts what these rows do not: {nobodys / moved:.0%} of what its "
+            f"predictions move the score is not theirs; {why}"
         )
     return held
 
@@ -85,9 +85,8 @@ def _hold(model: Any, ensemble: Ensemble, split: Split, rows: Rows, unit: Unit) 
     size += float(np.abs(own).max(initial=0.0))
     if not np.abs(own - held.predicted).max() <= 1e-6 * size:
         raise InputError(
-            about(model),
-            " predicts the validation rows otherwise than its trees as they were read "
-            f"({library_of(model).version_words}): nothing is valued",
+            f"{about(model)} predicts the validation rows otherwise than its trees as they were "
+            f"read ({library_of(model).version_words}): nothing is valued"
         )
     return held
 
@@ -110,7 +109,7 @@ def _rows(model: Any, ensemble: Ensemble, split: Split, problem: Problem) -> Row
     return Rows(ensemble.features, y, y_valid, weights, bags, place)
 
 
-def _class_places(model: Any, ensemble: Ensemble, split: Split) -> NDArray[np.int64]:
+def _class_places(model: Any, ensemble: Ensemble, split: Split) -> Ints:
     """The output of every class of the table; the last place is for labels that it lacks."""
     known, here = ensemble.classes, split.y.classes
     names = {name: k for k, name in enumerate(known.tolist())}
@@ -123,15 +122,14 @@ def _class_places(model: Any, ensemble: Ensemble, split: Split) -> NDArray[np.in
     unknown = [str(here[code]) for code in used.tolist() if here[code] not in names]
     if unknown:
         raise InputError(
-            about(model),
-            f" does not know the label {unknown[0][:80]!r}: it was fitted on "
+            f"{about(model)} does not know the label {unknown[0][:80]!r}: it was fitted on "
             f"{', '.join(str(one)[:80] for one in known[:5].tolist())}"
-            f"{', ...' if known.size > 5 else ''}; pass the labels that it was fitted on",
+            f"{', ...' if known.size > 5 else ''}; pass the labels that it was fitted on"
         )
     return np.array([names.get(name, -1) for name in here.tolist()] + [-1], dtype=np.int64)
 
 
-def _trees(reading: Reading, rows: Rows, labels: NDArray[Any], n_outputs: int) -> Trees:
+def _trees(reading: Reading, rows: Rows, labels: Any, n_outputs: int) -> Trees:
     """The trees, the model's first guess taken out of their leaves."""
     model, whole = reading.model, reading.start_in == "all"
     if not reading.start_in or model.by_class:
@@ -149,14 +147,15 @@ def _trees(reading: Reading, rows: Rows, labels: NDArray[Any], n_outputs: int) -
 
 
 def unit_of(problem: Problem, loss: Loss, rows: list[Rows]) -> Unit:
-    """The unit of the score: a probability, or the share of a loss that predictions remove.
+    """The unit of the score: a probability, a loss, or the share of it that predictions remove.
 
     Of the squared error that of the mean of the validation targets counts, as in R squared, and of
     other losses that of the best constant of the training rows.
     """
-    if loss.by_class or problem.scoring == "neg_mean_squared_error":
-        return Unit()
-    if loss.name == SQUARED.name:
+    name = score_name(problem, loss)
+    if loss.by_class or name == loss.scikit_learn:
+        return Unit(factor=loss.factor)
+    if loss is SQUARED:
         whole = target_variance(problem)
     else:
         whole = float(np.mean([loss_of_constant(loss, one) for one in rows]))
@@ -174,28 +173,39 @@ def loss_of_constant(loss: Loss, rows: Rows) -> float:
 
 def facts_of_score(problem: Problem, loss: Loss, unit: Unit) -> dict[str, Any]:
     """The score for a result's record: its name, what it is, and how to show it."""
-    if loss.by_class or unit == Unit():
-        return score_facts(problem, "leaves")
-    if loss.name == SQUARED.name:
-        return score_facts(replace(problem, scoring="r2"), "leaves")
-    name = f"{loss.name} removed"
-    frequent = "class frequencies" if loss.name == LOG.name else "best constant"
+    name, balanced = score_name(problem, loss), problem.scoring == "balanced_accuracy"
+    scoring = f"{loss.share}, all classes counting the same" if balanced else name
+    if loss is SQUARED:
+        shown_as = "r2" if unit.shift else "neg_mean_squared_error"
+        return {"scoring": scoring, **score_facts(replace(problem, scoring=shown_as), "leaves")}
+    plain = replace(problem, scoring="balanced_accuracy" if balanced else None)
+    facts = score_facts(plain, "leaves")
+    if loss.by_class:
+        return {"scoring": scoring, **facts}
+    if not unit.shift:
+        return {"scoring": scoring, "score": as_it_is(f"minus the {loss.name}")}
+    words = f"{loss.name} removed{', balanced' if balanced else ''}"
+    frequent = "class frequencies" if loss.share == LOG.share else "best constant"
     says = (
         f"the share of the {loss.name} of the {frequent} that the predictions remove; 100 % is a "
         "perfect prediction, 0 % is no better than without any column"
     )
-    if problem.scoring == "balanced_accuracy":
-        name, says = f"{name}, balanced", f"{says}; all classes count the same"
-    facts = score_facts(problem, "leaves")["score"]
-    return {"score": per_cent(name, says, **{key: facts[key] for key in facts.keys() & {"rarest"}})}
+    says += "; all classes count the same" if balanced else ""
+    more = {key: facts["score"][key] for key in facts["score"].keys() & {"rarest"}}
+    return {"scoring": scoring, "score": per_cent(words, says, **more)}
 
 
 def facts_of_models(held: list[FittedTrees]) -> dict[str, Any]:
-    """The model's own score, the baseline, and what the rows do not explain."""
+    """The model's score, that of its trees without any column, and what the rows leave open."""
     score = float(np.mean([one.score() for one in held]))
     baseline = float(np.mean([one.without_columns() for one in held]))
     nobodys = float(np.mean([one.nobodys() for one in held]))
     share = nobodys / (score - baseline) if score != baseline else 0.0
+    if abs(share) > MOST_UNEXPLAINED:
+        warn_input(
+            f"the values sum to {1 - share:.0%} of what the model gains: its trees were fitted on "
+            "a part of these rows, or with weights, and the difference belongs to no row"
+        )
     return {
         "model_score": score,
         "baseline_utility": baseline,
