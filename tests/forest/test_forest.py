@@ -402,7 +402,7 @@ def test_errors_are_those_of_a_mean_over_trees(kind):
     said = np.sqrt(np.mean([v.stderr**2 for v in runs], axis=0) / (1 + 4 / 8))
     assert 0.85 < np.sqrt((spread**2).mean() / (said**2).mean()) < 1.15
     assert v_total_error(runs) < 1.6
-    long = value_cells(*data, method=method.but(max_draws=512), **asked)
+    long = value_cells(*data, method=replace(method, max_draws=512), **asked)
     assert long.stderr.mean() == pytest.approx(said.mean() / 4 * np.sqrt(1 + 4 / 128), rel=0.15)
     inside = np.mean([abs(v.values - long.values) <= v.interval()[1] - v.values for v in runs])
     assert inside > 0.92

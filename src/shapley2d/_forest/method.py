@@ -133,5 +133,5 @@ class Forest(Method):
 
         if self.model is None or isinstance(self.model, str) or not is_fitted(self.model):
             return super().__repr__()
-        rest = repr(self.but(model=None)).removeprefix("Forest(")
+        rest = repr(replace(self, model=None)).removeprefix("Forest(")
         return f"Forest(model=model{', ' if rest != ')' else ''}{rest}"

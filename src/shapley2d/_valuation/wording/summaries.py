@@ -21,7 +21,8 @@ def head_lines(values: CellValues) -> list[str]:
     scored = Score.of(values.info) is not None and score_words(values)
     total = f"  {scored}" if scored else f"  total    {values.total:+.5g}"
     lines = [f"{type(values).__name__} of {_headline(values)}", total]
-    return [*lines, f"  note     {rare}"] if (rare := rare_words(values)) else lines
+    notes = [rare_words(values), values.info.get("chosen")]
+    return [*lines, *(f"  note     {note}" for note in notes if note)]
 
 
 def summary_lines(values: CellValues) -> list[str]:
