@@ -26,7 +26,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 from shapley2d import CellValuer, Forest, value_cells
 from shapley2d._base.words import typeset
 from shapley2d._tables.problem import make_problem
-from shapley2d._valuation.wording.sentences import score_tiles
+from shapley2d._valuation.facts import Facts
 from shapley2d.exceptions import (
     InputError,
     InputWarning,
@@ -562,7 +562,7 @@ def test_a_model_that_scores_nothing_is_still_your_model():
     X, y, Xv, yv = tables(30, n_valid=20, regression=True)
     v = value_cells(X, y, Xv, yv, method=Forest(RandomForestRegressor(5, random_state=0)))
     none = replace(v, info=v.info | {"model_score": 0.0})
-    assert score_tiles(none)[0][1].startswith("your model")
+    assert Facts.of(none).figures[0][1].startswith("your model")
 
 
 @pytest.mark.parametrize(
@@ -582,6 +582,6 @@ def test_the_summary_says_what_the_model_scores(kind, model, name):
     score = own_score(fitted, Xv, yv, y)
     assert v.info["unexplained"] == 0
     check_sum(v, score)
-    said = re.search(r"Your model: (.*) (-?[\d.]+) % on the validation rows; the values", repr(v))
-    assert said[1] == name and float(said[2]) == pytest.approx(100 * score, abs=0.06)
+    said = re.search(r"Your model scores (-?[\d.]+) % \((.*?)\); ", repr(v))
+    assert said[2] == name and float(said[1]) == pytest.approx(100 * score, abs=0.06)
     assert typeset(said[0]) in v._repr_html_()

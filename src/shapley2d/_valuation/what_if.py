@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.words import figure, html_table, typeset
-from shapley2d._valuation.wording.units import Score
-from shapley2d.exceptions import InputError, Setting
+from shapley2d._valuation.units import Score
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,6 +105,6 @@ def what_if(valuation: CellValues, changes: Any) -> WhatIf:
         lacks = " of a forest, and these values have none: value the cells with "
         if valuation.info.get("method") == "forest":
             lacks = ", which a file does not keep: value the cells again with "
-        raise InputError("what_if needs the trees", lacks, Setting("method", "forest"))
+        raise InputError(f"what_if needs the trees{lacks}method='forest'")
     before, score, added, own = valuation._held.what_if(changes)
     return WhatIf(score, score - before, valuation.values + added, own, Score.of(valuation.info))
