@@ -101,7 +101,7 @@ def _score(values: CellValues, score: Score | None) -> tuple[list[tuple[str, str
     return [
         (level, f"{'score' if own is None else 'your model'}: {score.name}"),
         (start, f"baseline: {guess.removesuffix(' give').removesuffix(' gives')}"),
-        (f"{'+' * (total >= 0)}{gain}", "what the columns add"),
+        (f"{'+' if total >= 0 else ''}{gain}", "what the columns add"),
     ], sentence
 
 

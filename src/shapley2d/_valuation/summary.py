@@ -13,7 +13,7 @@ from shapley2d._valuation.facts import Facts
 from shapley2d._valuation.units import Units, unit_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from shapley2d._base.arrays import Floats, Ints
     from shapley2d._valuation.units import Unit
@@ -36,9 +36,11 @@ def summary_lines(values: CellValues) -> list[str]:
         lines.append(f"  columns  {', '.join(named)}{more} {units.points.words}".rstrip())
     if took := took_words(values.info.get("seconds")):
         lines.append(f"  took     {took}")
-    for what, value, row, column in _extremes(values, units.cells):
-        place = f"at {values._row_word} {printable(row)}, column {column!r}"
-        lines.append(f"  {what:<8} {value} {place}")
+    word = values._row_word
+    for what, cell in _extremes(values, units.cells):
+        lines.append(
+            f"  {what:<8} {cell['shown']} at {word} {cell[word]}, column {cell['column']!r}"
+        )
     if strays := len(values._strays):
         lines.append(f"  strays   {counted(strays, 'entry', 'entries')} to check first, see strays")
     return lines
@@ -47,10 +49,11 @@ def summary_lines(values: CellValues) -> list[str]:
 def summary_html(values: CellValues) -> str:
     """The short tables that a notebook shows."""
     facts, units, axis = Facts.of(values), Units.of(values), values._main_axis
-    noun, word = values._nouns[0][0], "" if values._grouped else f"{values._row_word} "
+    noun, word = values._nouns[0][0], values._row_word
+    named = "" if values._grouped else f"{word} "
     cells = [
-        (f"{what} {noun}", typeset(value), f"{word}{row}, {column}")
-        for what, value, row, column in _extremes(values, units.cells)
+        (f"{what} {noun}", typeset(cell["shown"]), f"{named}{cell[word]}, {cell['column']}")
+        for what, cell in _extremes(values, units.cells)
     ]
     names, numbers, halves = _largest(values, axis, 20)
     listed = [
@@ -83,19 +86,10 @@ def _largest(values: CellValues, axis: int, n: int) -> tuple[list[str], list[str
     return [str(name) for name in names[order]], numbers, points.spreads(reach, shown)
 
 
-def _extremes(values: CellValues, unit: Unit) -> list[tuple[str, str, str, str]]:
-    """The cells of lowest and highest value: which it is, value, row and column."""
-    ends = ("lowest", "highest")
-    flat = [int(values._first(1, highest=what == "highest")[0]) for what in ends]
-    numbers = unit.numbers(values.values.ravel()[flat].tolist(), signed=True)
-    places = [divmod(at, values.shape[1]) for at in flat]
-    return [
-        (
-            *(what, f"{number} {unit.words}".rstrip()),
-            *(str(values._shown_rows[i]), values.column_names[j]),
-        )
-        for what, number, (i, j) in zip(ends, numbers, places, strict=True)
-    ]
+def _extremes(values: CellValues, unit: Unit) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The cells of lowest and of highest value."""
+    flat = np.append(values._first(1), values._first(1, highest=True))
+    return zip(("lowest", "highest"), _cells(values, flat, unit), strict=True)
 
 
 def to_dict(valuation: CellValues) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from shapley2d._base.checks import check_whole
 from shapley2d._base.page import open_page, write_page
 from shapley2d._base.page_data import brief
-from shapley2d._base.words import counted, plural, shorten, typeset
+from shapley2d._base.words import counted, plural, typeset
 from shapley2d._valuation.facts import Facts, worth_words
 from shapley2d._valuation.report.payload import (
     as_marked,
@@ -107,11 +107,12 @@ def write_report(
         caution=about.get("caution"),
         spread=_spread(valuation),
         marked=_marked(mask, lowest, valuation._nouns[0][0]),
-        strays=[
-            _place(valuation, i, j) | {"entry": shorten(text, 80), "kind": kind}
-            for i, j, text, kind in valuation._strays[:6]
+        findings=[
+            (i, j, _worth(valuation, i, j))
+            for i, j in (divmod(at, valuation.shape[1]) for at in lowest[:3].tolist())
         ],
-        findings=[_finding(valuation, at, typical) for at in lowest[:3].tolist()],
+        typical=typical,
+        brief=brief,
         n_shown=kept.size,
         payload=make_payload(valuation, marked=mask, lowest=lowest, typical=typical, kept=kept),
         has_history=bool(convergence(valuation)),
@@ -167,23 +168,6 @@ def _marked(marked: Bools, lowest: Ints, noun: str) -> str:
     )
 
 
-def _place(valuation: CellValues, i: int, j: int) -> dict[str, str | None]:
-    """Row, column and label of a cell, none of them too long."""
-    return {
-        "row": shorten(str(valuation._shown_rows[i]), 60),
-        "column": shorten(valuation.column_names[j], 60),
-        "label": brief(valuation._label(i), 60),
-    }
-
-
-def _finding(valuation: CellValues, at: int, typical: Sequence[str]) -> dict[str, Any]:
-    i, j = divmod(at, valuation.shape[1])
+def _worth(valuation: CellValues, i: int, j: int) -> str:
     error = valuation.stderr[i, j] if valuation._errors_known else 0.0
-    worth = worth_words(valuation, valuation.values[i, j], valuation._interval_factor * error)
-    return {
-        **_place(valuation, i, j),
-        "entry": brief(valuation._entry(i, j), 80),
-        "known": valuation._table is not None,
-        "value": typeset(worth),
-        "typical": typical[j],
-    }
+    return worth_words(valuation, valuation.values[i, j], valuation._interval_factor * error)
