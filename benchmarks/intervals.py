@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from dataclasses import replace
 from unittest import mock
 
 import numpy as np
@@ -108,10 +109,10 @@ def subsets(n_runs):
         for seed in range(n_runs):
             tables, method, task = corner(name, seed)
             options = {"task": task, "random_state": seed, **QUIET}
-            exact = value_cells(*tables, method=method.but(subsets="all"), **options)
+            exact = value_cells(*tables, method=replace(method, subsets="all"), **options)
             for per_column, shares in found.items():
                 count = per_column * tables[0].shape[1]
-                sampled = method.but(subsets="sampled", n_subsets=count)
+                sampled = replace(method, subsets="sampled", n_subsets=count)
                 shares.append(held(value_cells(*tables, method=sampled, **options), exact))
         for per_column, shares in found.items():
             show(f"{name}, {per_column} subsets to a column", shares)
@@ -139,7 +140,7 @@ def stopped(n_runs):
     for name in ("plain", "rare class", "one class of 97 %", "single rare row", "regression"):
         tables, own = stopped_table(name)
         asked = {**own, **QUIET}
-        exact = value_cells(*tables, method=NEAR.but(subsets="all"), **asked)
+        exact = value_cells(*tables, method=replace(NEAR, subsets="all"), **asked)
         for work, words in ((1, "one row each"), (knn_draws.DRAW_WORK, "many rows")):
             with mock.patch.object(knn_draws, "DRAW_WORK", work):
                 for count in (0, 8):
@@ -150,7 +151,7 @@ def stopped(n_runs):
                         for seed in range(n_runs)
                     )
                     show(f"{name}, {words}, {count} more", [held(v, exact) for v in runs])
-        method = NEAR.but(valid_rows="auto", tolerance=0.1)
+        method = replace(NEAR, valid_rows="auto", tolerance=0.1)
         runs = (
             value_cells(*tables, method=method, random_state=seed, **asked)
             for seed in range(n_runs)

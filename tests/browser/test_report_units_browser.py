@@ -7,8 +7,8 @@ import pytest
 from made_valuations import made
 from shapley2d import Exact, Valuation, value_cells
 from shapley2d._base.words import typeset
-from shapley2d._valuation.wording.sentences import rare_words, score_words
-from shapley2d._valuation.wording.units import Units
+from shapley2d._valuation.facts import Facts
+from shapley2d._valuation.units import Units
 
 N, M, FACTOR = 40, 4, 100 / 8e9
 
@@ -53,13 +53,13 @@ def test_every_number_is_that_of_the_result(open_report, width):
         fits = "one => one.scrollWidth <= one.parentElement.clientWidth"
         assert page.locator(f"#{name}").evaluate(fits), name
     words = page.inner_text("#score")
-    assert words.startswith(typeset(score_words(v)))
+    assert words.startswith(typeset(Facts.of(v).score))
     score, start, gain = numbers(page.locator(".tiles strong").all_inner_texts()[:3])
     assert score == pytest.approx(100 + FACTOR * (v.total - 8.5e9), abs=0.06)
     assert start == pytest.approx(100 - FACTOR * 8.5e9, abs=0.06)
     assert gain == pytest.approx(FACTOR * v.total, abs=0.06)
-    remarks = page.locator(".remark").all_inner_texts()
-    assert remarks == [rare_words(v)]
+    remarks = page.locator("#summary .notes li").all_inner_texts()
+    assert remarks == [Facts.of(v).notes[0]]
     order = np.argsort(-v.column_values)
     np.testing.assert_allclose(
         column(page, "#column-list", 3), FACTOR * v.column_values[order], atol=0.051

@@ -17,6 +17,7 @@ import tempfile
 import time
 import traceback
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +48,7 @@ def work(kind, folder, **options):
     small_pieces()
     value = RUNS.get(kind) or PIECES[kind]
     if kind in RUNS:
-        options["method"] = DRAWS.but(max_draws=N_DRAWS[kind])
+        options["method"] = replace(DRAWS, max_draws=N_DRAWS[kind])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         valuation = value(folder / "run.npz", **options)

@@ -2,7 +2,7 @@
 
 import gzip
 import warnings
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pyarrow as pa
@@ -67,15 +67,15 @@ def piecewise(*data, function=value_cells, **asked):
 
 
 PIECES = {
-    "knn sampled": piecewise(*VALIDATED, method=SAMPLED.but(n_subsets=60)),
+    "knn sampled": piecewise(*VALIDATED, method=replace(SAMPLED, n_subsets=60)),
     "knn exact": piecewise(*VALIDATED, method=KNN(n_neighbors=3, subsets="all")),
     # chunks of validation rows that have coalitions of their own
     "knn streamed": piecewise(
-        KNN_TABLE, KNN_LABELS, cv=5, method=SAMPLED.but(valid_rows="auto", tolerance=0.1)
+        KNN_TABLE, KNN_LABELS, cv=5, method=replace(SAMPLED, valid_rows="auto", tolerance=0.1)
     ),
     "knn crossed": piecewise(
         KNN_TABLE[:40, :6], KNN_LABELS[:40], cv=2, include_label=True,
-        method=SAMPLED.but(n_subsets=40),
+        method=replace(SAMPLED, n_subsets=40),
     ),
     "exact": piecewise(X[:6], Y[:6], cv=2, method=Exact("gaussian_nb")),
     "forest": piecewise(
@@ -95,7 +95,7 @@ def write_samples(folder):
     table = pa.table({"number": X[:, 0], "city": ["A", "B", None, "é"] * 2, "label": Y})
     for name, run in RUNS.items():
         checkpoint, path = folder / f"{name}.npz", folder / f"{name}.parquet"
-        run(checkpoint, DRAWS.but(max_draws=2))
+        run(checkpoint, replace(DRAWS, max_draws=2))
         run(checkpoint).save(path)
         found["valuation"].append(path)
         found["checkpoint"].append(checkpoint)

@@ -2,19 +2,14 @@
 
 import json
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from command_line import run
-from shapley2d import Valuation, value_cells
+from shapley2d import value_cells
 from shapley2d._base.time_limit import parse_time
-from shapley2d._valuation.wording.certainty import (
-    n_known_ranks,
-    n_known_signs,
-    time_limit_sentences,
-)
+from shapley2d._valuation.facts import Facts
 from shapley2d.cli import cells as cells_command
 from shapley2d.exceptions import InputError
 from tests.time_limits import CountedLimit
@@ -34,9 +29,10 @@ def test_it_says_how_precise_it_got_and_what_twice_the_time_would_give(capsys, m
     monkeypatch.setattr(cells_command, "start_clock", lambda run: CountedLimit(14, 1e-6))
     out = " ".join(run(capsys, "cells train.csv -t kind --max-time 1m").out.split())
     assert re.search(r"\(a random \d+ of 90 rows\)", out)
-    assert "Stopped by the time limit of 1 min 0 s. The sign is certain (95 %) of " in out
+    assert ", stopped by the time limit of 1 min 0 s." in out
+    assert "The sign is certain (95 %) of " in out
     assert re.search(r"\d+ of 270 cells, \d+ of 90 rows and \d of 3 columns", out)
-    assert "Twice the time would shrink the errors by about 30 %" in out
+    assert "twice the time would shrink the errors by about 30 %" in out
 
 
 def test_the_counts_are_those_of_the_intervals():
@@ -46,23 +42,8 @@ def test_the_counts_are_those_of_the_intervals():
     v = value_cells(X, y, max_time=CountedLimit(14, 1e-6))
     low, high = v.interval()
     certain = int(((low > 0) | (high < 0)).sum())
-    first, then = time_limit_sentences(v)
-    assert f"of {certain} of 240 cells" in first
-    reach = (high - v.values) / np.sqrt(2)
-    assert f"about {(np.abs(v.values) > reach).sum()} " in then
-    assert time_limit_sentences(value_cells(X, y)) == []
-
-
-def test_ranks_are_known_where_intervals_do_not_overlap():
-    random = np.random.default_rng(0)
-    for _ in range(50):
-        values, reach = random.normal(size=6), random.random(6) / 4
-        apart = [
-            all(abs(values[i] - values[j]) > reach[i] + reach[j] for j in range(6) if j != i)
-            for i in range(6)
-        ]
-        assert n_known_ranks(values, reach) == sum(apart)
-        assert n_known_signs(values, reach) == sum(abs(values) > reach)
+    assert f"of {certain} of 240 cells, " in Facts.of(v).precision[-1]
+    assert not [line for line in Facts.of(value_cells(X, y)).precision if "time" in line]
 
 
 def test_as_json_and_with_files(capsys):
@@ -98,20 +79,3 @@ def test_times():
 def test_no_times(text):
     with pytest.raises(InputError, match="is not a time"):
         parse_time(text)
-
-
-def test_groups_of_one_axis_are_named_where_their_sign_is_certain():
-    values = np.array([[3.0], [-1.0], [0.1]])
-    stderr = np.array([[0.1], [0.2], [0.3]])
-    info = {"players": ("group of rows", "column"), "time_up": True, "max_time": 60}
-    v = Valuation(
-        values, stderr, ["north", "south", "west"], ["all"], stderr[:, 0], np.zeros(1), info=info
-    )
-    assert time_limit_sentences(v)[0] == (
-        "Stopped by the time limit of 1 min 0 s. The sign is certain (95 %) of 2 of 3 groups of rows "
-        "('north' above 0, 'south' below); so is the rank of 3 groups of rows."
-    )
-    uncertain = replace(v, stderr=19 * stderr, row_stderr=19 * stderr[:, 0])
-    first, then = time_limit_sentences(uncertain)
-    assert first.endswith("No value has a certain sign (95 %) yet.")
-    assert then.endswith(" a typical block's to 2.7; about 1 block would then have a certain sign.")

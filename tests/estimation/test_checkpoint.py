@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -68,7 +69,7 @@ def value(path=None, method=METHOD, progress=False, **options):
 
 def draws(count, **options):
     """The same method with another number of draws."""
-    return METHOD.but(max_draws=count, **options)
+    return replace(METHOD, max_draws=count, **options)
 
 
 @pytest.fixture(scope="module")
@@ -252,16 +253,19 @@ def test_a_damaged_file_is_told_and_not_overwritten(path, kind):
         ({"random_state": 1}, "random_state is 0 there and 1 here"),
         ({"semivalue": "banzhaf"}, "semivalue is .*shapley.* there and .*banzhaf.* here"),
         (
-            {"method": METHOD.but(model=GaussianNB(var_smoothing=0.1))},
+            {"method": replace(METHOD, model=GaussianNB(var_smoothing=0.1))},
             r"model is sklearn.naive_bayes.GaussianNB\(priors=None, var_smoothing=1e-09\) there",
         ),
-        ({"method": METHOD.but(model=DecisionTreeClassifier())}, "model is .*GaussianNB.* here"),
+        (
+            {"method": replace(METHOD, model=DecisionTreeClassifier())},
+            "model is .*GaussianNB.* here",
+        ),
         ({"scoring": "neg_log_loss"}, "scoring is None there and neg_log_loss here"),
-        ({"method": METHOD.but(preprocess="none")}, "preprocess is auto there and none here"),
+        ({"method": replace(METHOD, preprocess="none")}, "preprocess is auto there and none here"),
         ({"include_label": True}, r"the label is none there and \(label\) here"),
         ({"scoring": half}, rf"scoring is None there and {__name__}.half here"),
         (
-            {"method": METHOD.but(model=Own())},
+            {"method": replace(METHOD, model=Own())},
             rf"model is .*GaussianNB.* there and {__name__}.Own\(",
         ),
     ],

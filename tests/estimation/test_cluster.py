@@ -7,6 +7,7 @@ import socket
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import joblib
 import numpy as np
@@ -113,7 +114,7 @@ def test_all_workers_killed_and_the_data_with_them(client, plain):
 
 def test_going_on_with_a_cluster(client, plain, tmp_path):
     path = tmp_path / "run.npz"
-    value(method=METHOD.but(max_draws=10), checkpoint=path, name="made")
+    value(method=replace(METHOD, max_draws=10), checkpoint=path, name="made")
     v = value(checkpoint=path, name="made", cluster=client)
     assert v.info["resumed_at"] == 10
     assert same_bits(v, plain)

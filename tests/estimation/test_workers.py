@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -165,7 +166,7 @@ def test_progress_tells_the_time_left(monkeypatch):
         clock[0] += 4
 
     monkeypatch.setattr("shapley2d._base.progress.monotonic", lambda: clock[0])
-    game, method = make_game(tick, wait=0), METHOD.but(max_draws=20)
+    game, method = make_game(tick, wait=0), replace(METHOD, max_draws=20)
     value_game(game, 30, 4, method=method, progress=lambda *report: told.append(report))
     assert [words.startswith("About 1 min 12 s left") for _, words in told] == [
         number == 2 for number in range(21)

@@ -29,7 +29,7 @@ from shapley2d import CellValuer, Forest, value_cells
 from shapley2d._base.words import typeset
 from shapley2d._methods.run import Run
 from shapley2d._tables.problem import make_problem
-from shapley2d._valuation.wording.sentences import score_tiles
+from shapley2d._valuation.facts import Facts
 from shapley2d.exceptions import (
     InputError,
     InputWarning,
@@ -419,7 +419,7 @@ def test_errors_are_those_of_a_mean_over_trees(kind):
     said = np.sqrt(np.mean([v.stderr**2 for v in runs], axis=0) / (1 + 4 / 8))
     assert 0.85 < np.sqrt((spread**2).mean() / (said**2).mean()) < 1.15
     assert v_total_error(runs) < 1.6
-    long = value_cells(*data, method=method.but(max_draws=512), **asked)
+    long = value_cells(*data, method=replace(method, max_draws=512), **asked)
     assert long.stderr.mean() == pytest.approx(said.mean() / 4 * np.sqrt(1 + 4 / 128), rel=0.15)
     inside = np.mean([abs(v.values - long.values) <= v.interval()[1] - v.values for v in runs])
     assert inside > 0.92
@@ -576,7 +576,7 @@ def test_a_model_that_scores_nothing_is_still_your_model():
     X, y, Xv, yv = tables(30, n_valid=20, regression=True)
     v = value_cells(X, y, Xv, yv, method=Forest(RandomForestRegressor(5, random_state=0)))
     none = replace(v, info=v.info | {"model_score": 0.0})
-    assert score_tiles(none)[0][1].startswith("your model")
+    assert Facts.of(none).figures[0][1].startswith("your model")
 
 
 @pytest.mark.parametrize(
@@ -596,8 +596,8 @@ def test_the_summary_says_what_the_model_scores(kind, model, name):
     score = own_score(fitted, Xv, yv, y)
     assert v.info["unexplained"] == 0
     check_sum(v, score)
-    said = re.search(r"Your model: (.*) (-?[\d.]+) % on the validation rows; the values", repr(v))
-    assert said[1] == name and float(said[2]) == pytest.approx(100 * score, abs=0.06)
+    said = re.search(r"Your model scores (-?[\d.]+) % \((.*?)\); ", repr(v))
+    assert said[2] == name and float(said[1]) == pytest.approx(100 * score, abs=0.06)
     assert typeset(said[0]) in v._repr_html_()
 
 

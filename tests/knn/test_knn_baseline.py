@@ -1,6 +1,7 @@
 """What nearest neighbours know without columns: nothing where all rows vote, a random draw else."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ def test_columns_are_worth_nothing_where_all_rows_vote(task, semivalue):
     )
     method, options = KNN(n_neighbors=100), {"semivalue": semivalue, "task": task}
     for subsets in ("all", "sampled"):
-        v = value_cells(X, y, X_VALID, y_valid, method=method.but(subsets=subsets), **options)
+        v = value_cells(X, y, X_VALID, y_valid, method=replace(method, subsets=subsets), **options)
         assert not v.values.any()
     options |= {"method": method, "baseline": "zero"}
     one = value_cells(X, y, X_VALID, y_valid, **options)

@@ -1,5 +1,7 @@
 """Nearest neighbours in pieces: killed and resumed, or on a cluster, a run has the same bits."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -21,17 +23,17 @@ SAMPLED = KNN(n_neighbors=3, subsets="sampled", n_subsets=30)
 ALL = KNN(n_neighbors=3, subsets="all")
 KINDS = {
     "sampled": (table(), {"method": SAMPLED}),
-    "to a tolerance": (table(m=11), {"method": SAMPLED.but(n_subsets=None, tolerance=0.06)}),
+    "to a tolerance": (table(m=11), {"method": replace(SAMPLED, n_subsets=None, tolerance=0.06)}),
     "some rows": (
         table(m=11),
-        {"method": SAMPLED.but(n_subsets=None, tolerance=0.3, valid_rows="auto")},
+        {"method": replace(SAMPLED, n_subsets=None, tolerance=0.3, valid_rows="auto")},
     ),
     "exact": (table(), {"method": ALL}),
     "sampled regression": (table(task="regression"), {"method": SAMPLED}),
     "exact regression": (table(task="regression"), {"method": ALL}),
     "crossed label": (table()[:2], {"method": SAMPLED, "include_label": True, "cv": 3}),
     "exact crossed": (table()[:2], {"method": ALL, "cv": 3}),
-    "binned": (table(1100, 4, 12), {"method": SAMPLED.but(n_subsets=12)}),
+    "binned": (table(1100, 4, 12), {"method": replace(SAMPLED, n_subsets=12)}),
     "exact binned": (table(1100, 3, 12), {"method": ALL}),
 }
 pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.PrecisionWarning")
@@ -85,7 +87,7 @@ def test_sampling_in_vain_goes_on_with_all_columns(small_pieces, monkeypatch, tm
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"method": SAMPLED.but(n_neighbors=4)}, "n_neighbors is 3 there and 4 here"),
+        ({"method": replace(SAMPLED, n_neighbors=4)}, "n_neighbors is 3 there and 4 here"),
         ({"random_state": 1}, "random_state is 0 there and 1 here"),
     ],
 )

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -40,7 +41,8 @@ def test_intervals_hold_the_exact_values(task):
     data = table(task=task)
     exact = value_cells(*data, method=ALL)
     runs = [
-        value_cells(*data, method=SAMPLED.but(n_subsets=80), random_state=seed) for seed in range(6)
+        value_cells(*data, method=replace(SAMPLED, n_subsets=80), random_state=seed)
+        for seed in range(6)
     ]
     assert runs[0].info["n_chunks"] == 16 and runs[0].info["n_valid_used"] == 64
     assert 0.93 <= np.mean([covered(run, exact) for run in runs]) <= 0.99
@@ -55,7 +57,10 @@ def test_intervals_hold_the_exact_values(task):
 
 @pytest.mark.parametrize("subsets", ["all", "sampled"])
 def test_errors_include_the_validation_rows_that_were_not_used(subsets):
-    data, method = table(20, 8, 400), ALL.but(subsets=subsets, valid_rows="auto", tolerance=0.15)
+    data, method = (
+        table(20, 8, 400),
+        replace(ALL, subsets=subsets, valid_rows="auto", tolerance=0.15),
+    )
     exact = value_cells(*data, method=ALL)
     runs = [value_cells(*data, method=method, random_state=seed) for seed in range(6)]
     for run in runs:
@@ -67,24 +72,26 @@ def test_errors_include_the_validation_rows_that_were_not_used(subsets):
     assert np.mean(rows) >= 0.87
 
 
-@pytest.mark.parametrize("method", [ALL.but(tolerance=0), SAMPLED.but(n_subsets=40, tolerance=0)])
+@pytest.mark.parametrize(
+    "method", [replace(ALL, tolerance=0), replace(SAMPLED, n_subsets=40, tolerance=0)]
+)
 def test_with_no_tolerance_all_rows_are_used(method):
     data = table()
     every = value_cells(*data, method=method)
-    asked = value_cells(*data, method=method.but(valid_rows="auto"))
+    asked = value_cells(*data, method=replace(method, valid_rows="auto"))
     assert same_bits(asked, every)
 
 
 def test_few_validation_rows_are_all_used():
-    method = ALL.but(valid_rows="auto", tolerance=0.9)
+    method = replace(ALL, valid_rows="auto", tolerance=0.9)
     run = value_cells(*table(n_valid=15), method=method)
     assert run.exact and run.info["n_valid_used"] == 15
 
 
 def test_the_tolerance_is_met_by_as_many_coalitions_as_it_takes():
     data = table(60, 11)
-    few = value_cells(*data, method=SAMPLED.but(tolerance=0.1))
-    many = value_cells(*data, method=SAMPLED.but(tolerance=0.01))
+    few = value_cells(*data, method=replace(SAMPLED, tolerance=0.1))
+    many = value_cells(*data, method=replace(SAMPLED, tolerance=0.01))
     assert few.info["converged"] and many.info["converged"]
     assert few.info["n_subsets"] < many.info["n_subsets"]
     exact = value_cells(*data, method=ALL)
@@ -94,7 +101,7 @@ def test_the_tolerance_is_met_by_as_many_coalitions_as_it_takes():
 
 def test_all_coalitions_are_exact_for_the_rows_used():
     data = table(m=4)
-    run = value_cells(*data, method=SAMPLED.but(n_subsets=16))
+    run = value_cells(*data, method=replace(SAMPLED, n_subsets=16))
     assert run.info["subsets"] == "all"
     assert run.values == pytest.approx(value_cells(*data, method=ALL).values)
 
@@ -105,7 +112,8 @@ def test_all_coalitions_are_exact_for_the_rows_used():
 def test_other_values_come_near_the_exact_ones(options):
     data = table()
     run, exact = (
-        value_cells(*data, method=method, **options) for method in (SAMPLED.but(n_subsets=120), ALL)
+        value_cells(*data, method=method, **options)
+        for method in (replace(SAMPLED, n_subsets=120), ALL)
     )
     assert covered(run, exact) >= 0.85
     assert np.sqrt(np.mean((run.values - exact.values) ** 2)) <= 0.03 * np.ptp(exact.values)
@@ -115,21 +123,21 @@ def test_weights_of_validation_rows_and_cross_valuation():
     weights = np.arange(1.0, 65.0)
     run, exact = (
         value_cells(*table(), method=method, valid_weight=weights)
-        for method in (SAMPLED.but(n_subsets=120), ALL)
+        for method in (replace(SAMPLED, n_subsets=120), ALL)
     )
     assert covered(run, exact) >= 0.9
     X, y, _, _ = table(120, 8)
     run, exact = (
-        value_cells(X, y, method=method, cv=3) for method in (SAMPLED.but(n_subsets=100), ALL)
+        value_cells(X, y, method=method, cv=3) for method in (replace(SAMPLED, n_subsets=100), ALL)
     )
     assert covered(run, exact) >= 0.9 and run.info["n_valid_used"] == 120
-    some = ALL.but(valid_rows="auto", tolerance=0.3)
+    some = replace(ALL, valid_rows="auto", tolerance=0.3)
     some = value_cells(X, y, method=some, cv=3)
     assert some.info["n_valid_used"] < 120 and covered(some, exact) >= 0.9
 
 
 def test_pools_change_no_bit():
-    data, options = table(m=11), {"method": SAMPLED.but(n_subsets=40)}
+    data, options = table(m=11), {"method": replace(SAMPLED, n_subsets=40)}
     plain = value_cells(*data, **options)
     with ThreadPoolExecutor(2) as pool:
         assert same_bits(value_cells(*data, cluster=pool, **options), plain)
@@ -137,12 +145,12 @@ def test_pools_change_no_bit():
 
 def test_another_question_is_answered_from_the_start(tmp_path):
     data, path = table(m=11), tmp_path / "run.npz"
-    coarse, finer = SAMPLED.but(tolerance=0.2), SAMPLED.but(tolerance=0.05)
+    coarse, finer = replace(SAMPLED, tolerance=0.2), replace(SAMPLED, tolerance=0.05)
     value_cells(*data, method=coarse, checkpoint=path)
     found = value_cells(*data, method=finer, checkpoint=path)
     assert same_bits(found, value_cells(*data, method=finer))
     with pytest.raises(InputError, match="valid_rows is all there and auto here"):
-        value_cells(*data, method=finer.but(valid_rows="auto"), checkpoint=path)
+        value_cells(*data, method=replace(finer, valid_rows="auto"), checkpoint=path)
 
 
 def test_ctrl_c_keeps_the_chunks_done(monkeypatch):
@@ -156,13 +164,13 @@ def test_ctrl_c_keeps_the_chunks_done(monkeypatch):
 
     exact = value_cells(*data, method=ALL)
     monkeypatch.setattr(KnnDraws, "__call__", interrupted)
-    run = value_cells(*data, method=SAMPLED.but(n_subsets=60))
+    run = value_cells(*data, method=replace(SAMPLED, n_subsets=60))
     assert run.info["interrupted"] and not run.info["converged"]
     assert run.info["n_valid_used"] == 36
     assert covered(run, exact) >= 0.9
     calls[:] = [1] * 3
     with pytest.raises(KeyboardInterrupt):  # six chunks are too few to compare
-        value_cells(*data, method=SAMPLED.but(n_subsets=60))
+        value_cells(*data, method=replace(SAMPLED, n_subsets=60))
 
 
 def test_chunks_have_their_part_of_every_class():
@@ -194,7 +202,7 @@ value_cells(*data, method=method, progress=False, n_jobs=1)
 status = Path("/proc/self/status").read_text().split()
 used = 1024 * int(status[status.index("VmData:") + 1])
 resource.setrlimit(resource.RLIMIT_DATA, (used + int(sys.argv[1]), -1))
-value_cells(*data, method=method.but(n_subsets=800), progress=False, n_jobs=1)
+value_cells(*data, method=replace(method, n_subsets=800), progress=False, n_jobs=1)
 """
 
 
@@ -208,7 +216,7 @@ def test_memory_does_not_grow_with_subsets():
 
 
 def test_all_validation_rows_are_used_where_a_sample_of_them_does_not_do():
-    method = SAMPLED.but(tolerance=0.02, valid_rows="auto")
+    method = replace(SAMPLED, tolerance=0.02, valid_rows="auto")
     run = value_cells(*table(60, 11), method=method)
     assert run.info["n_valid_used"] == 64 and run.info["converged"]
 
@@ -217,7 +225,8 @@ def test_all_validation_rows_are_used_where_a_sample_of_them_does_not_do():
 def test_errors_of_cells_that_one_chunk_decides_come_from_several_squares():
     data = table(n=40, m=8, n_valid=64)
     runs = [
-        value_cells(*data, method=SAMPLED.but(n_subsets=80), random_state=seed) for seed in range(8)
+        value_cells(*data, method=replace(SAMPLED, n_subsets=80), random_state=seed)
+        for seed in range(8)
     ]
     spread = np.std([run.values for run in runs], axis=0, ddof=1)
     mean = np.sqrt(np.mean([run.stderr**2 for run in runs], axis=0))

@@ -1,6 +1,7 @@
 """What a sampled K-nearest-neighbour valuation says about its precision, and whether that is so."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ def test_few_coalitions_are_warned_of_and_marked(tmp_path):
     with pytest.warns(
         PrecisionWarning, match=r"^n_subsets=20 is few for 8 columns: .* use n_subsets=24 or more$"
     ) as seen:
-        few = value_cells(*data, method=SAMPLED.but(n_subsets=20), n_jobs=1)
+        few = value_cells(*data, method=replace(SAMPLED, n_subsets=20), n_jobs=1)
     assert len(seen) == 1
     assert few.describe().endswith(f", but {few.info['caveat']}") and few.describe() in repr(few)
     few.save(tmp_path / "few.parquet")
@@ -34,5 +35,5 @@ def test_few_coalitions_are_warned_of_and_marked(tmp_path):
     assert few.caveat in (tmp_path / "few.html").read_text(encoding="utf-8")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        enough = value_cells(*data, method=SAMPLED.but(n_subsets=24), n_jobs=1)
+        enough = value_cells(*data, method=replace(SAMPLED, n_subsets=24), n_jobs=1)
     assert not enough.caveat and "caveat" not in enough.info and "but" not in enough.describe()

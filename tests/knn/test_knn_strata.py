@@ -1,5 +1,7 @@
 """Sampled validation rows where few of them decide: intervals hold, and the few are never missed."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -103,7 +105,7 @@ def answers(data, count):
 def coverage(name, draws, shape, method):
     """How often they do, and the interval of the sum of all cells."""
     data, own = corner(name, **shape)
-    exact = value_cells(*data, method=NEAR.but(subsets="all"), **own, **QUIET)
+    exact = value_cells(*data, method=replace(NEAR, subsets="all"), **own, **QUIET)
     held = []
     for seed in range(draws):
         asked = {"method": method, "random_state": seed, **own, **QUIET}
@@ -118,7 +120,7 @@ def coverage(name, draws, shape, method):
 @pytest.mark.parametrize("name", ["rare class 1", "far target"])
 def test_intervals_hold_where_few_rows_decide(name):
     """Without strata these were .71, .63 and .53 of the cells, and half of the totals."""
-    held = coverage(name, 20, {"n_valid": 200}, NEAR.but(valid_rows="auto", tolerance=0.15))
+    held = coverage(name, 20, {"n_valid": 200}, replace(NEAR, valid_rows="auto", tolerance=0.15))
     assert (held >= 0.9).all()
 
 
@@ -127,11 +129,11 @@ def test_intervals_hold_where_few_rows_decide(name):
 @pytest.mark.parametrize("name", CORNERS)
 def test_intervals_hold_in_every_corner(name, sampled):
     """A draw has one total: 200 tell its coverage to .016. More of them where it came out lowest."""
-    shape, method, more = {}, NEAR.but(tolerance=0.1), ("far target", "twenty heavy")
+    shape, method, more = {}, replace(NEAR, tolerance=0.1), ("far target", "twenty heavy")
     if sampled:
         shape, more = {"n": 20, "m": 11, "n_valid": 200}, ("equal",)
-        method = NEAR.but(subsets="sampled", tolerance=0.15)
-    held = coverage(name, 960 if name in more else 200, shape, method.but(valid_rows="auto"))
+        method = replace(NEAR, subsets="sampled", tolerance=0.15)
+    held = coverage(name, 960 if name in more else 200, shape, replace(method, valid_rows="auto"))
     assert (held >= 0.93).all()
 
 
@@ -141,10 +143,10 @@ def test_folds_and_files_know_strata(tmp_path, subsets):
     X, y = np.concatenate([X, X_valid]), np.concatenate([y, y_valid])
     weights = np.concatenate([np.ones(30), own["valid_weight"]])
     asked, held = {"cv": 3, "valid_weight": weights, **QUIET}, []
-    method = NEAR.but(subsets=subsets, valid_rows="auto", tolerance=0.2)
+    method = replace(NEAR, subsets=subsets, valid_rows="auto", tolerance=0.2)
     for seed in range(3):  # which the folds depend on, too
         asked["random_state"] = seed
-        exact = value_cells(X, y, method=NEAR.but(subsets="all"), **asked)
+        exact = value_cells(X, y, method=replace(NEAR, subsets="all"), **asked)
         plain = value_cells(X, y, method=method, **asked)
         assert 0 < plain.info["n_valid_used"] < len(X)
         low, high = plain.interval()
@@ -190,7 +192,7 @@ def test_rows_that_are_left_count_as_degrees_of_freedom():
     """With all but a few rows used, an error is that of these few: intervals held .91 of row sums."""
     *data, _ = table(regression=True)
     found = [
-        value_cells(*data, method=NEAR.but(valid_rows="auto", tolerance=tolerance), **QUIET)
+        value_cells(*data, method=replace(NEAR, valid_rows="auto", tolerance=tolerance), **QUIET)
         for tolerance in (0.3, 0.08)
     ]
     few, many = (v.info["n_valid_used"] / len(data[3]) for v in found)
@@ -206,8 +208,8 @@ def test_intervals_hold_with_folds():
     X, y = np.concatenate([X, X_valid]), np.concatenate([y, y_valid])
     fold = np.arange(len(y)) % 3
     asked = {"cv": [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(3)]}
-    exact = value_cells(X, y, method=NEAR.but(subsets="all"), **asked, **QUIET)
-    method = NEAR.but(valid_rows="auto", tolerance=0.2)
+    exact = value_cells(X, y, method=replace(NEAR, subsets="all"), **asked, **QUIET)
+    method = replace(NEAR, valid_rows="auto", tolerance=0.2)
     found = [
         value_cells(X, y, method=method, random_state=seed, **asked, **QUIET) for seed in range(200)
     ]

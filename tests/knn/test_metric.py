@@ -1,5 +1,7 @@
 """Column dissimilarities: columns count alike, equal distances tie, and order does not matter."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -147,7 +149,7 @@ def test_small_columns_beside_large_ones_do_not_vanish(scale):
     with pytest.warns(
         InputWarning, match="differences in 'x0' are too small to count beside those in 'x1'"
     ):
-        v = value_cells(X[:100], y[:100], X[100:], y[100:], method=RAW.but(n_neighbors=5))
+        v = value_cells(X[:100], y[:100], X[100:], y[100:], method=replace(RAW, n_neighbors=5))
     # alone a column ranks as it does in floating point; together the large one decides
     with pytest.warns(InputWarning):
         together = groups(X[:100], X[100:], "sqeuclidean")
@@ -177,7 +179,7 @@ def test_constant_columns_beside_tiny_ones_count_nothing(constant):
     """A column that never differs has no scale of its own."""
     tiny = np.array([-2.0, -1.0, 0.0, 1.0, 3.0]) * 1e-160
     X, y = np.column_stack([np.arange(5.0), np.full(5, constant), tiny]), [0, 1, 0, 1, 1]
-    asked = {"method": RAW.but(n_neighbors=1), "baseline": "zero"}
+    asked = {"method": replace(RAW, n_neighbors=1), "baseline": "zero"}
     with pytest.warns(InputWarning, match="too small to count"):
         both = value_cells(X, y, X, y, **asked)
     with pytest.warns(InputWarning, match="too small to count"):

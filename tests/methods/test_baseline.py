@@ -3,6 +3,7 @@
 import functools
 import math
 from contextlib import nullcontext
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -292,5 +293,5 @@ def test_a_scorer_that_cannot_take_a_constant_says_so():
 def test_truncation_keeps_what_no_rows_are_worth():
     data = with_idle_columns("classification", n=12)
     method = MonteCarlo(GaussianNB(), max_draws=4, tolerance=0)
-    v = value_cells(*data, method=method.but(truncation=10.0))  # ends after the first row
+    v = value_cells(*data, method=replace(method, truncation=10.0))  # ends after the first row
     assert v.total == pytest.approx(value_cells(*data, method=method).total)

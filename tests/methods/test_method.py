@@ -1,12 +1,27 @@
 """A method is a frozen dataclass whose fields are its options; a word is one with its defaults."""
 
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import FrozenInstanceError, dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from shapley2d import KNN, Exact, Forest, InputError, Method, MonteCarlo, Option, value_cells
+from shapley2d import (
+    KNN,
+    CellValuer,
+    Exact,
+    Forest,
+    InputError,
+    Method,
+    MonteCarlo,
+    Option,
+    value_cells,
+)
 from shapley2d._methods.method import options_of
 from shapley2d._valuation.methods import BUILT_IN, find_method
 
@@ -43,13 +58,13 @@ def test_options_are_checked_when_a_method_is_made(options, message):
     with pytest.raises(InputError, match=message):
         Toy(**options)
     with pytest.raises(InputError, match=message):
-        Toy().but(**options)
+        replace(Toy(), **options)
 
 
 def test_an_option_that_there_is_not_is_a_type_error():
     with pytest.raises(TypeError, match="n_neighbours"):
         KNN(n_neighbours=3)
-    with pytest.raises(TypeError, match="n_neighbors"):
+    with pytest.raises(TypeError, match=r"option of a method, as in method=KNN\(n_neighbors=3\)"):
         value_cells([[1], [2]], [0, 1], [[1]], [0], n_neighbors=3)
 
 
@@ -57,9 +72,9 @@ def test_a_method_is_a_value():
     method = Toy(n=np.int64(3), share=None)
     assert type(method.n) is int
     assert method == Toy(3) != Toy()
-    assert method.but(n=2, rule="b") == Toy(rule="b")
+    assert replace(method, n=2, rule="b") == Toy(rule="b")
     assert (method.settings(), Toy().settings()) == ({"n": 3}, {})
-    assert repr(method.but(rule="b")) == 'Toy(n=3, rule="b")'
+    assert repr(replace(method, rule="b")) == 'Toy(n=3, rule="b")'
     with pytest.raises(FrozenInstanceError):
         method.n = 4
 
@@ -99,11 +114,33 @@ def test_a_word_is_a_method_with_its_defaults():
     assert find_method(method) is method
 
 
+def test_an_estimator_is_the_method_that_values_under_it():
+    X, y = [[0, 5], [1, 5], [9, 5], [8, 5]] * 5, list("aabb") * 5
+    forest, model = RandomForestClassifier(5, random_state=0), GaussianNB()
+    v = value_cells(X, y, method=forest, cv=2, progress=False)
+    assert v == value_cells(X, y, method=Forest(forest), cv=2, progress=False)
+    assert v.info["chosen"].startswith("method forest for RandomForestClassifier: Forest reads")
+    assert v.info["chosen"] in repr(v)
+    assert find_method(make_pipeline(StandardScaler(), forest)).name == "forest"
+    assert find_method(model) == MonteCarlo(model)
+
+
+def test_a_method_goes_through_scikit_learns_clone():
+    method = KNN(n_neighbors=3)
+    assert clone(method) == method
+    assert clone(CellValuer(method)).get_params()["method__n_neighbors"] == 3
+    assert method.get_params()["votes"] == "k"
+    assert method.set_params(votes="share") == KNN(n_neighbors=3, votes="share")
+    with pytest.raises(ValueError, match=r"KNN has no option 'vote'.*did you mean 'votes'"):
+        method.set_params(vote="share")
+
+
 @pytest.mark.parametrize(
     ("method", "message"),
     [
         ("knm", "method='knm' is not known: did you mean 'knn'?"),
         (KNN, r"method is the class KNN: make one, KNN\(\)"),
+        (GaussianNB, r"method is the class GaussianNB: make one, GaussianNB\(\)"),
         (3, "method=3 is not known: use "),
     ],
 )

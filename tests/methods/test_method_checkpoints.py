@@ -1,6 +1,7 @@
 """Draws of every method: killed and resumed, or on a cluster, the same bits."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -188,7 +189,7 @@ def test_the_command_names_the_state_that_control_c_leaves(
 
 def test_rounds_of_deep_leaves_go_on_to_the_same_bits(small_pieces, monkeypatch, tmp_path):
     monkeypatch.setattr("shapley2d._forest.leaves.most_columns", lambda _: 1)
-    method, path = GIVEN.but(tolerance=0, max_draws=12), tmp_path / "run.npz"
+    method, path = replace(GIVEN, tolerance=0, max_draws=12), tmp_path / "run.npz"
     value = cells(*VALID, method=method)
     plain, real = value(), GivenTrees.__call__
 

@@ -1,5 +1,7 @@
 """The call that a result keeps repeats the run, to the bit."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -67,25 +69,29 @@ RUNS = {
     "semivalues": lambda: value_cells(
         X, y, X_valid, y_valid, semivalue=("banzhaf", ("beta", 4, 1))
     ),
-    "random seed": lambda: value_cells(X, y, method=MC.but(model="ridge"), cv=2, random_state=None),
+    "random seed": lambda: value_cells(
+        X, y, method=replace(MC, model="ridge"), cv=2, random_state=None
+    ),
     "generator": lambda: value_cells(X, y, random_state=np.random.default_rng(1)),
     "regression": lambda: value_cells(
         X, NUMBERS, method=KNN(metric="sqeuclidean"), task="regression"
     ),
-    "mc": lambda: value_cells(X, y, X_valid, y_valid, method=MC.but(model=GaussianNB())),
+    "mc": lambda: value_cells(X, y, X_valid, y_valid, method=replace(MC, model=GaussianNB())),
     "mc, model with settings": lambda: value_cells(
         X,
         y,
         X_valid,
         y_valid,
-        method=MC.but(model=DecisionTreeClassifier(max_depth=2)),
+        method=replace(MC, model=DecisionTreeClassifier(max_depth=2)),
         scoring="f1_macro",
     ),
-    "mc, truncated": lambda: value_cells(X, y, X_valid, y_valid, method=MC.but(truncation=0.1)),
+    "mc, truncated": lambda: value_cells(
+        X, y, X_valid, y_valid, method=replace(MC, truncation=0.1)
+    ),
     "forest": lambda: value_cells(X, y, method=Forest(max_draws=12, tolerance=0)),
     "forest, fitted": lambda: value_cells(X, y, X_valid, y_valid, method=Forest(NAMES["model"])),
     "groups of rows": lambda: value_cells(
-        X, y, X_valid, y_valid, method=MC.but(model="ridge"), row_groups=rows
+        X, y, X_valid, y_valid, method=replace(MC, model="ridge"), row_groups=rows
     ),
     "groups of both, knn": lambda: value_cells(
         X, y, row_groups=rows, column_groups=columns, include_label=True
@@ -128,7 +134,7 @@ def test_the_estimator_keeps_the_call_of_the_function():
 
 def test_what_changes_no_value_is_left_out(tmp_path):
     run = {"n_jobs": 1, "checkpoint": tmp_path / "c.npz"}
-    v = value_cells(X, y, X_valid, y_valid, method=MC.but(model="ridge"), **run)
+    v = value_cells(X, y, X_valid, y_valid, method=replace(MC, model="ridge"), **run)
     assert not any(word in v.info["call"] for word in ("n_jobs", "progress", "checkpoint"))
 
 

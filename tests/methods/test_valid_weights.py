@@ -1,5 +1,7 @@
 """Weighted validation rows, and balanced accuracy: by definition, in every method that can."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -155,7 +157,7 @@ def test_balanced_accuracy_is_that_of_scikit_learn_for_one_neighbour():
     x, x_valid = RNG.normal(size=(40, 3)), RNG.normal(size=(30, 3))
     y, y_valid = (x[:, 0] > 0.8).astype(int), (x_valid[:, 0] > 0.8).astype(int)
     options = {"scoring": "balanced_accuracy", "baseline": "zero"}
-    v = value_cells(x, y, x_valid, y_valid, method=NEAR.but(n_neighbors=1), **options)
+    v = value_cells(x, y, x_valid, y_valid, method=replace(NEAR, n_neighbors=1), **options)
     nearest = ((x_valid[:, None] - x[None]) ** 2).sum(axis=2).argmin(axis=1)
     assert v.total == pytest.approx(balanced_accuracy_score(y_valid, y[nearest]), abs=1e-12)
 
@@ -175,7 +177,7 @@ def test_sampled_columns_know_the_weights():
     weights, method = RNG.uniform(0, 1, 24), KNN(n_neighbors=3)
     exact, sampled = (
         value_cells(*data, method=one, valid_weight=weights)
-        for one in (method, method.but(subsets="sampled", n_subsets=48))
+        for one in (method, replace(method, subsets="sampled", n_subsets=48))
     )
     assert np.abs(sampled.values - exact.values).max() < 6 * sampled.stderr.max()
 

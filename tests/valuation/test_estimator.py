@@ -20,7 +20,6 @@ from shapley2d import (
     OneDraw,
     value_cells,
 )
-from shapley2d._valuation.cells import Settings
 
 TABLES = ("X", "y", "X_valid", "y_valid")
 
@@ -91,11 +90,6 @@ def test_options_of_the_method_are_nested_parameters():
     with pytest.raises(InputError, match="max_draws=0 must be a whole number"):
         valuer.set_params(method__max_draws=0)
     assert valuer.method is other
-
-
-def test_the_functions_share_their_keywords():
-    cells = keywords(value_cells)
-    assert set(cells) == {*TABLES, *Settings.__annotations__}
 
 
 class QuickValuer(CellValuer):

@@ -1,5 +1,7 @@
 """Groups of rows and columns as players, against the definition; and sums by any grouping."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -8,7 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
-from shapley2d import KNN, Exact, Forest, InputError, MonteCarlo, Valuation, value_cells, value_game
+from shapley2d import (
+    KNN,
+    Exact,
+    Forest,
+    InputError,
+    Method,
+    MonteCarlo,
+    OneDraw,
+    Valuation,
+    value_cells,
+    value_game,
+)  # fmt: skip
 from shapley2d._valuation import groups as groups_module
 
 from oracles import brute_force, knn_utility
@@ -153,6 +166,20 @@ def test_workers_change_nothing_and_draws_find_the_exact_values(model):
     np.testing.assert_array_equal(one.stderr, two.stderr)
     exact = value_cells(*data, method=Exact(model), **groups)
     assert np.abs(one.values - exact.values).max() < 5 * one.stderr.max()
+
+
+def test_a_method_that_takes_groups_of_columns_is_asked_itself():
+    @dataclass(frozen=True)
+    class Halves(Method):
+        name, summary, takes_column_groups = "halves", "half for each group", True
+
+        def draws(self, problem, run):
+            return OneDraw(np.full((problem.table.n_rows, len(problem.column_groups.names)), 0.5))
+
+    v = value_cells(*table(), method=Halves(), column_groups=COLUMNS)
+    assert v.info["method"] == "halves" and v.column_names == ["u", "v"] and v.total == 5.0
+    with pytest.raises(InputError, match="row_groups makes groups the players"):
+        value_cells(*table(), method=Halves(), row_groups=ROWS)
 
 
 def test_many_groups_of_neighbours_are_sampled(monkeypatch):

@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 
 from made_valuations import made
 from shapley2d._tables.convert import as_table
-from shapley2d._valuation import plots, plots_of_columns
+from shapley2d._valuation import plots
 from shapley2d._valuation.valuation import Valuation
 from shapley2d.exceptions import InputError
 
@@ -35,8 +35,8 @@ def make(n=6, m=4, *, error=0.0, seed=0, history=(), info=None):
 
 
 DRAW = {
-    "columns": plots_of_columns.column_bars,
-    "entries": lambda v, ax=None: plots_of_columns.entry_dots(v, "x0", ax=ax),
+    "columns": plots.column_bars,
+    "entries": lambda v, ax=None: plots.entry_dots(v, "x0", ax=ax),
     "heatmap": plots.heatmap,
     "waterfall": lambda v, ax=None: plots.waterfall(v, 0, ax=ax),
     "beeswarm": plots.beeswarm,

@@ -21,7 +21,7 @@ from shapley2d import (
     value_cells,
     value_game,
 )
-from shapley2d._valuation.explain import find_row
+from shapley2d._valuation.views import find_row
 
 FRAME = pd.DataFrame(
     {
@@ -74,6 +74,48 @@ def test_frames_go_back_as_they_came(convert, kind):
     names = tidy.column_names if isinstance(tidy, pa.Table) else list(tidy.columns)
     assert names == ["row", "column", "value", "stderr"]
     assert len(tidy) == 18
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        list("abcdef"),
+        pd.date_range("2024", periods=6),
+        pd.MultiIndex.from_product([[1, 2], [*"xyz"]]),
+    ],
+)
+def test_wide_frames_have_the_index_and_columns_of_the_table(index):
+    X = FRAME.set_axis(index)
+    v = value_cells(X, Y, X, Y, method=KNN(n_neighbors=3))
+    wide = v.to_frame(wide=True)
+    assert wide.index.equals(X.index) and wide.columns.equals(X.columns)
+    np.testing.assert_array_equal(wide.to_numpy(), v.values)
+    assert wide.groupby(FRAME["town"].to_numpy()).sum().loc["Ulm", "age"] == pytest.approx(
+        v.values[[0, 3, 5], 0].sum()
+    )
+    labelled = value_cells(X, Y, X, Y, method=KNN(n_neighbors=3), include_label=True)
+    assert list(labelled.to_frame(wide=True).columns) == [*FRAME, labelled.column_names[-1]]
+    for convert in (pl.from_pandas, pa.Table.from_pandas):
+        other = convert(FRAME.reset_index(drop=True))
+        wide = value_cells(other, Y, other, Y, method=KNN(n_neighbors=3)).to_frame(wide=True)
+        assert isinstance(wide, type(other)) and wide.shape == (6, 3)
+    with pytest.raises(InputError, match="wide=True has no place for contents"):
+        v.to_frame(wide=True, contents=True)
+
+
+def test_rows_and_columns_are_frames_sorted_from_the_lowest(valuation):
+    rows, columns = valuation.rows(), valuation.columns()
+    assert list(rows.columns) == ["row", "value", "stderr", "low", "high"]
+    assert rows["value"].tolist() == sorted(valuation.row_values)
+    assert dict(zip(columns["column"], columns["value"], strict=True)) == pytest.approx(
+        dict(zip(valuation.column_names, valuation.column_values, strict=True))
+    )
+    np.testing.assert_allclose(
+        rows["high"] - rows["value"], valuation._interval_factor * rows["stderr"]
+    )
+    assert valuation.lowest_rows(2).equals(rows[:2])
+    assert valuation.highest_rows(1)["row"].tolist() == rows["row"].tolist()[-1:]
+    assert len(valuation) == 6
 
 
 def test_saving_and_loading_changes_nothing(valuation, tmp_path):
@@ -152,6 +194,10 @@ def test_bad_files_are_named(valuation, tmp_path):
             "not a valuation saved",
         ),
         (
+            lambda: write_valuation(path, {**record, "valuation": None}, table),
+            r"has values in format 1, and this version reads 2: read it with shapley2d \d.*, which wrote it",
+        ),
+        (
             lambda: write_valuation(path, {**record, "format": 99}, table),
             "saved by a newer shapley2d",
         ),
@@ -162,6 +208,32 @@ def test_bad_files_are_named(valuation, tmp_path):
         spoil()
         with pytest.raises(InputError, match=message):
             Valuation.load(path)
+
+
+@pytest.mark.parametrize("junk", ["x", 0, -1, False, True, [], {}, [1], float("inf"), 1.5])
+def test_no_forged_record_reaches_a_traceback(valuation, tmp_path, junk):
+    """Refused in one line, or as good as any other: a file may come from anyone."""
+    path = tmp_path / "values.parquet"
+    valuation.save(path)
+    record, table = valuation_parts(path)
+    score = valuation.info["score"]
+    forged = [
+        *({entry: junk} for entry in valuation.info), {"players": junk}, {"caveat": junk}, {"score": {**score, "factor": junk}}, {"score": {**score, "shift": junk}},
+        {"score": {**score, "name": junk}}, {"score": {**score, "rarest": junk}},
+        {"score": {**score, "odd": junk}}, {"baseline_utility": junk}, {"unexplained": junk},
+        {"versions": {"shapley2d": junk}}, {"about": {"total": junk}}, {"seconds": junk},
+    ]  # fmt: skip
+    for changes in forged:
+        write_valuation(path, {**record, "info": {**record["info"], **changes}}, table)
+        try:
+            found = Valuation.load(path)
+        except InputError as error:
+            found = str(error)
+        if isinstance(found, str):
+            assert "\n" not in found
+            continue
+        assert repr(found) and found._repr_html_() and found.to_markdown()
+        found.to_html(tmp_path / "page.html")
 
 
 def test_it_says_what_it_is(valuation):
@@ -232,7 +304,7 @@ def test_a_file_holds_an_equal_valuation(tmp_path):
     [
         ({"row_stderr": np.zeros(5)}, "do not fit row_stderr, which has 5 instead of 3"),
         ({"column_stderr": np.zeros(1)}, "do not fit column_stderr, which has 1 instead of 2"),
-        ({"stderr": np.zeros((2, 2))}, r"do not fit stderr, which has \(2, 2\) instead of \(3, 2\)"),
+        ({"stderr": np.zeros((2, 2))}, "do not fit stderr, which has 2 x 2 instead of 3 x 2"),
         ({"column_names": ["a"]}, "do not fit column_names, which has 1 instead of 2"),
     ],
 )  # fmt: skip
@@ -264,7 +336,7 @@ def test_the_public_face_is_what_people_call():
     assert public(Valuation) == {
         "values", "stderr", "row_names", "column_names", "row_values", "column_values", "row_stderr",
         "column_stderr", "total", "total_stderr", "shape", "exact", "dof", "caveat", "lines", "info", "history", "strays",
-        "interval", "lowest", "highest", "to_frame", "describe", "explain_row", "what_if", "sum_by",
+        "interval", "lowest", "highest", "rows", "columns", "lowest_rows", "highest_rows", "to_frame", "describe", "explain_row", "what_if", "sum_by",
         "payments", "best_sets", "alone", "without", "receipt",
         "plot_heatmap", "plot_waterfall", "plot_beeswarm", "plot_columns", "plot_entries",
         "compare", "to_dict", "to_markdown", "to_html", "open", "save", "load",

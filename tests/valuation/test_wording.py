@@ -15,15 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from made_valuations import made
 from shapley2d import KNN, Exact, value_cells, value_game
 from shapley2d._inspection.repair_gain import RepairGain
-from shapley2d._valuation.wording.certainty import certainty_sentences
-from shapley2d._valuation.wording.sentences import (
-    below_zero_words,
-    evaluated_words,
-    rare_words,
-    score_words,
-    worth_words,
-)
-from shapley2d._valuation.wording.units import Score, Unit, Units
+from shapley2d._valuation.facts import Facts, evaluated_words, worth_words
+from shapley2d._valuation.units import Score, Unit, Units
 
 K = 5
 
@@ -42,6 +35,18 @@ def neighbours(train, valid):
 def numbers(words):
     """The numbers of a sentence."""
     return [float(one.replace(",", "")) for one in re.findall(r"-?\d[\d,]*(?:\.\d+)?", words)]
+
+
+def score_words(v):
+    return Facts.of(v).score
+
+
+def below_zero_words(v):
+    return Facts.of(v).below_zero
+
+
+def rare_words(v):
+    return next((note for note in Facts.of(v).notes if "balanced" in note), "")
 
 
 def make(values, *, error=0.0, score=None, **info):
@@ -142,6 +147,14 @@ def test_rows_and_cells_are_in_points_of_as_many_as_it_takes():
     assert Units.of(replace(v, values=0 * v.values)).cells == units.points
 
 
+def test_rows_that_repeat_are_told():
+    X, y = [[0, 5], [0, 5], [1, 6], [0, 5], [2, 7], [1, 6]], list("aabbab")
+    v = value_cells(X, y, X, y, method=KNN(n_neighbors=2))
+    assert v.info["n_repeated"] == 2  # by their labels too
+    assert "  note     2 rows repeat earlier ones: copies share the worth of one." in repr(v)
+    assert "repeat" not in repr(value_cells(X[::2], y[::2], X, y, method=KNN(n_neighbors=2)))
+
+
 def test_a_game_of_ones_own_stays_in_its_own_units():
     v = value_game(lambda S, F: S.sum() * F.sum(), 3, 2)
     assert Units.of(v).cells == Unit()
@@ -231,12 +244,6 @@ def test_repr_speaks_in_points():
     ]
 
 
-@pytest.mark.parametrize("score", [7, {}, {"name": 3}, {"name": "a", "factor": "b"}])
-def test_a_file_may_hold_anything(score):
-    v = make([[0.1]])
-    assert Units.of(replace(v, info={**v.info, "score": score})).cells == Unit()
-
-
 def test_axes_of_plots_are_in_points_of_the_score():
     X, y = load_wine(return_X_y=True)
     v = value_cells(X[::4, :4], y[::4], X[1::4, :4], y[1::4], method=KNN(n_neighbors=3))
@@ -267,7 +274,8 @@ def test_errors_and_labels_are_written_as_people_write_them():
     v = make([[0.001, 0.0004]], error=0.175)
     assert v.describe() == "standard error at most 18 points"
     limited = replace(v, info={**v.info, "time_up": True, "max_time": 60, "score": None})
-    told = certainty_sentences(replace(limited, stderr=np.full((1, 2), 7e-5)))
-    assert "a typical cell's to 0.000049; about 2 cells would" in told[-1]
+    told = Facts.of(replace(limited, stderr=np.full((1, 2), 7e-5)))
+    assert "stopped by the time limit of 1 min 0 s" in told.certainty
+    assert "The sign is certain (95 %) of 2 of 2 cells" in told.precision[-1]
     assert replace(v, _target=np.array([114687.0]))._labels == ["114687"]
     assert replace(v, _target=np.array([0.5]))._labels == ["0.5"]

@@ -99,8 +99,8 @@ def read_model(model: Any, problem: Problem, run: Run) -> tuple[list[Ensemble], 
     if isinstance(model, str):
         if is_built_in(model):
             raise InputError(
-                f"model={shown(model)} is not a tree ensemble of scikit-learn: use model='random_forest' "
-                "or model='hist_gradient_boosting'"
+                f"model={shown(model)} is not a tree ensemble of scikit-learn: use "
+                "model='random_forest' or model='hist_gradient_boosting'"
             )
         model = resolve_model(model, task)
     if is_fitted(model):

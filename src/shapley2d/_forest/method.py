@@ -53,6 +53,7 @@ class Forest(Method):
     """
 
     name: ClassVar[str] = "forest"
+    takes_column_groups: ClassVar[bool] = True
     summary: ClassVar[str] = (
         "a tree ensemble, fitted or grown here, its splits held fixed: exact and in seconds"
     )

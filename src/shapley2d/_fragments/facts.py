@@ -13,7 +13,7 @@ from shapley2d._base.words import counted, format_seconds, printable
 from shapley2d._fragments.best_sets import best_for_cost, best_of_size, read_costs
 from shapley2d._fragments.payments import UNTRUSTED, divide, payment_interval, units_of
 from shapley2d._tables.frames import make_frame
-from shapley2d._valuation.wording.units import Score, points_of
+from shapley2d._valuation.units import Score, points_of
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from shapley2d._base.page_data import script_json
 from shapley2d._fragments.best_sets import best_of_size, read_costs
 from shapley2d._fragments.map import MOST_COLOURS, draw_map
 from shapley2d._theory.axes import subsets
-from shapley2d._valuation.wording.units import Score, points_of
+from shapley2d._valuation.units import Score, points_of
 
 if TYPE_CHECKING:
     import os

@@ -88,6 +88,7 @@ class KNN(Method):
     """
 
     name: ClassVar[str] = "knn"
+    takes_column_groups: ClassVar[bool] = True
     summary: ClassVar[str] = "nearest neighbours, trains no model"
     how: ClassVar[str] = "the {n_neighbors} nearest neighbours"
 

@@ -26,6 +26,7 @@ from typing import (
 import numpy as np
 
 from shapley2d._base.checks import check_choice, check_flag, check_number, check_whole
+from shapley2d._base.words import did_you_mean
 from shapley2d._methods.repeat_call import is_default, value_code
 from shapley2d.exceptions import InputError, Setting
 
@@ -143,6 +144,8 @@ class Method(ABC):
         A warning to readers where values are not contributions to a score; else empty.
     needs_validation : bool
         Whether it evaluates a model, which takes a validation table or folds.
+    takes_column_groups : bool
+        Whether its draws have groups of columns as players, where rows are single.
 
     Examples
     --------
@@ -171,6 +174,7 @@ class Method(ABC):
     total_from_zero: ClassVar[str] = "the model's score"
     caution: ClassVar[str] = ""
     needs_validation: ClassVar[bool] = True
+    takes_column_groups: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for name, one in options_of(type(self)).items():
@@ -242,9 +246,26 @@ class Method(ABC):
         given = (f"{name}={value_code(value, name)}" for name, value in self.settings().items())
         return f"{type(self).__name__}({', '.join(given)})"
 
-    def but(self, **changes: Any) -> Self:
-        """The method with other options."""
-        return replace(self, **changes)
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
+        """The options, as scikit-learn asks for them."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+    def set_params(self, **params: Any) -> Self:
+        """The method with other options: a new one, since methods do not change.
+
+        >>> from shapley2d import KNN
+        >>> KNN(n_neighbors=3).set_params(votes="share")
+        KNN(n_neighbors=3, votes="share")
+        """
+        known = [one.name for one in fields(self)]
+        for name in params:
+            if name not in known:
+                hint = did_you_mean(name, known) or f": it has {', '.join(known)}"
+                raise ValueError(f"{type(self).__name__} has no option {name!r}{hint}")
+        return replace(self, **params)
+
+    def __sklearn_clone__(self) -> Self:
+        return self  # it never changes
 
 
 @cache

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from shapley2d._base.checks import check_flag
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
@@ -15,52 +17,31 @@ from shapley2d._tables.frames import frame_kind, objects
 from shapley2d._tables.problem import make_problem
 from shapley2d._tables.target import with_label
 from shapley2d._valuation.groups import method_of_groups
-from shapley2d._valuation.methods import find_method
+from shapley2d._valuation.methods import find_method, refuse_options, why_method
 from shapley2d._valuation.valuation import Valuation
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterable, Mapping
-
-    import numpy as np
+    from collections.abc import Mapping
+    from typing import Never
 
     from shapley2d._methods.method import Method
     from shapley2d._tables.problem import Problem
-    from shapley2d._tables.splits import Splitter
-    from shapley2d._theory.semivalues import Semivalue
+    from shapley2d._valuation.arguments import (
+        CV,
+        Kind,
+        MethodLike,
+        PathLike,
+        Progress,
+        Scoring,
+        Seed,
+        Semivalues,
+    )  # fmt: skip
 
 FOREST = 'method="forest" (--method forest) values the cells under a forest'
 """Advice on the fastest method."""
 
-
-_QUESTION = {
-    "task", "kinds", "include_label", "cv", "groups", "time_order", "valid_weight", "scoring",
-    "baseline", "row_groups", "column_groups",
-}  # fmt: skip
-
-
-class Settings(TypedDict, total=False):
-    """The keywords of :func:`value_cells`, beside the tables: the question, method and run."""
-
-    method: str | Method | None
-    row_groups: Any
-    column_groups: Any
-    task: Literal["auto", "classification", "regression"]
-    kinds: Mapping[str, Literal["number", "date", "text"]] | None
-    include_label: bool
-    cv: int | Splitter | Iterable[tuple[Any, Any]] | None
-    groups: Any
-    time_order: Any
-    valid_weight: Any
-    scoring: str | Callable[..., float] | None
-    baseline: Literal["labels", "zero"]
-    semivalue: Semivalue | tuple[Semivalue, Semivalue]
-    random_state: int | np.random.Generator | np.random.RandomState | None
-    n_jobs: int | None
-    max_time: float | str | None
-    progress: Literal["auto"] | bool | Callable[[float, str], None]
-    checkpoint: str | os.PathLike[str] | None
-    cluster: Any
+RUN = ("random_state", "semivalue", "n_jobs", "progress", "max_time", "checkpoint", "cluster")
+"""The arguments of a run; what else is neither a table nor the method is the question."""
 
 
 def value_cells(
@@ -69,25 +50,26 @@ def value_cells(
     X_valid: Any = None,
     y_valid: Any = None,
     *,
-    method: str | Method = "knn",
+    method: MethodLike = "knn",
     row_groups: Any = None,
     column_groups: Any = None,
     task: Literal["auto", "classification", "regression"] = "auto",
-    kinds: Mapping[str, Literal["number", "date", "text"]] | None = None,
+    kinds: Mapping[str, Kind] | None = None,
     include_label: bool = False,
-    cv: int | Splitter | Iterable[tuple[Any, Any]] | None = FOLDS,
+    cv: CV = FOLDS,
     groups: Any = None,
     time_order: Any = None,
     valid_weight: Any = None,
-    scoring: str | Callable[..., float] | None = None,
+    scoring: Scoring = None,
     baseline: Literal["labels", "zero"] = "labels",
-    semivalue: Semivalue | tuple[Semivalue, Semivalue] = SEMIVALUE,
-    random_state: int | np.random.Generator | np.random.RandomState | None = 0,
+    semivalue: Semivalues = SEMIVALUE,
+    random_state: Seed = 0,
     n_jobs: int | None = None,
     max_time: float | str | None = None,
-    progress: Literal["auto"] | bool | Callable[[float, str], None] = "auto",
-    checkpoint: str | os.PathLike[str] | None = None,
+    progress: Progress = "auto",
+    checkpoint: PathLike | None = None,
     cluster: Any = None,
+    **unknown: Never,
 ) -> Valuation:
     """Value every cell of a training table.
 
@@ -104,11 +86,12 @@ def value_cells(
         The validation table. Without it: cross-valuation. The rows are split into ``cv`` folds,
         each fold in turn validates the others, and a row's values are the mean over the folds (0 in
         those where it does not train).
-    method : Method or str
+    method : Method, str or scikit-learn estimator
         How cells are valued: :class:`~shapley2d.KNN`, :class:`~shapley2d.Forest`,
         :class:`~shapley2d.MonteCarlo` or :class:`~shapley2d.Exact`, with options of their own; or
         a method of your own. A word stands for one with its defaults: ``"knn"``, ``"forest"``,
-        ``"mc"``, ``"exact"``.
+        ``"mc"``, ``"exact"``. An estimator is the model to value under: an ensemble of trees is
+        ``Forest(estimator)``, any other ``MonteCarlo(estimator)``; ``info["chosen"]`` says which.
     row_groups : name of a column of X, or 1-D array, list or series, optional
         The group of every row, such as the hospital that it comes from. The players are then these
         groups, in order of first appearance, each of which joins as a whole: values, errors, plots
@@ -192,38 +175,25 @@ def value_cells(
     >>> v.info["about"]["total"]
     "the model's score less 0.5, that of the best constant prediction"
     """
-    valuation, _ = valued_cells(
-        X, y, X_valid, y_valid, method=method, task=task, kinds=kinds,
-        row_groups=row_groups, column_groups=column_groups,
-        include_label=include_label, cv=cv, groups=groups, time_order=time_order,
-        valid_weight=valid_weight, scoring=scoring, baseline=baseline, semivalue=semivalue,
-        random_state=random_state, n_jobs=n_jobs, max_time=max_time, progress=progress,
-        checkpoint=checkpoint, cluster=cluster,
-    )  # fmt: skip
+    asked = {**locals()}
+    refuse_options("value_cells", asked.pop("unknown"))
+    valuation, _ = valued_cells(**asked)
     return valuation
 
 
 def valued_cells(
-    X: Any, y: Any, X_valid: Any, y_valid: Any, **settings: Unpack[Settings]
+    X: Any, y: Any, X_valid: Any, y_valid: Any, *, method: Any, **asked: Any
 ) -> tuple[Valuation, Problem]:
-    """The valuation of a table, and the problem that was made of it."""
-    run = Run.create(
-        settings["random_state"], settings["semivalue"], settings["n_jobs"], settings["progress"],
-        settings["max_time"], settings["checkpoint"], settings["cluster"],
-    )  # fmt: skip
-    check_flag(settings["include_label"], "include_label")
-    method = find_method(settings["method"])
-    question: dict[str, Any] = {name: one for name, one in settings.items() if name in _QUESTION}
+    """The valuation of a table by the arguments of :func:`value_cells`, and the problem made."""
+    run = Run.create(**{name: asked[name] for name in RUN})
+    check_flag(asked["include_label"], "include_label")
+    found = find_method(method)
+    question = {name: one for name, one in asked.items() if name not in RUN}
     problem = make_problem(
-        X, y, X_valid, y_valid, seed=run.seed, validates=method.needs_validation, **question
+        X, y, X_valid, y_valid, seed=run.seed, validates=found.needs_validation, **question
     )
-    played = method_of_groups(method, problem) if problem.grouped else method
-    closed = problem.scoring in (None, *CLOSED_SCORES[problem.target.task][-1:])
-    takes = format_seconds(find_method("forest").seconds(problem, run))
-    has_other = closed and method.name != "forest" and not problem.grouped
-    run = run.advising(f"{FOREST} in about {takes}" if has_other else "")
-    if run.limit is None and isinstance(run.progress, RunProgress):
-        run.progress.foretell(played.seconds(problem, run))
+    played = method_of_groups(found, problem) if problem.grouped else found
+    run = _foretelling(run, played, problem)
     estimate = played.solve(problem, run)
     table = problem.table
     if problem.label is not None:
@@ -233,24 +203,25 @@ def valued_cells(
         "row" if of_rows is None else "group of rows",
         "column" if of_columns is None else "group of columns",
     )
-    crossed = X_valid is None and method.needs_validation
-    asked = {"X": X, "y": y, "X_valid": X_valid, "y_valid": y_valid, **settings}
+    call = {"X": X, "y": y, "X_valid": X_valid, "y_valid": y_valid, **asked, "method": found}
     valuation = Valuation._of(
         estimate,
         row_names=table.row_names if of_rows is None else objects(of_rows.names),
         column_names=table.column_names if of_columns is None else of_columns.names,
         info=run.record(
             method=played.name,
+            **why_method(method, found),
             **({"players": players} if problem.grouped else {}),
             task=problem.target.task,
+            n_repeated=_n_repeated(problem) or None,
             n_valid=problem.n_valid,
-            folds=len(problem.splits) if crossed else None,
+            folds=len(problem.splits) if X_valid is None and found.needs_validation else None,
             splits=problem.how or None,
-            weighted=settings["valid_weight"] is not None or None,
+            weighted=asked["valid_weight"] is not None or None,
             label=problem.label,
             settings={**problem.asked(), **played.settings()},
             about=played.about(estimate.info),
-            call=repeat_call(value_cells, asked | {"method": method, "random_state": run.seed}),
+            call=repeat_call(value_cells, {**call, "random_state": run.seed}),
             **estimate.info,
         ),
         _table=None if problem.grouped else table,
@@ -259,3 +230,26 @@ def valued_cells(
         _held=estimate.held,
     )
     return valuation, problem
+
+
+def _foretelling(run: Run, method: Method, problem: Problem) -> Run:
+    """The run, whose progress says how long it takes and what would be faster."""
+    closed = problem.scoring in (None, *CLOSED_SCORES[problem.target.task][-1:])
+    otherwise = ""
+    if closed and method.name != "forest" and not problem.grouped:
+        takes = format_seconds(find_method("forest").seconds(problem, run))
+        otherwise = f"{FOREST} in about {takes}"
+    run = run.advising(otherwise)
+    if run.limit is None and isinstance(run.progress, RunProgress):
+        run.progress.foretell(method.seconds(problem, run))
+    return run
+
+
+def _n_repeated(problem: Problem) -> int:
+    """Rows that repeat an earlier one, by a hash of their entries and target."""
+    hashed = np.zeros(problem.table.n_rows, dtype=np.uint64)
+    for part in (*(column.entries for column in problem.table.columns), problem.target.codes):
+        words = (np.asarray(part, dtype=np.float64) + 0.0).view(np.uint64)  # no -0.0
+        hashed = (hashed ^ words) * np.uint64(0x9E3779B97F4A7C15)  # odd, of the golden ratio
+        hashed ^= hashed >> np.uint64(29)
+    return int(hashed.size - np.unique(hashed).size)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
-from shapley2d._base.words import nearest_word
 from shapley2d._methods.run import Run
 from shapley2d._tables.intake import collected, names_columns
 from shapley2d._tables.problem import validated_split
@@ -20,13 +20,19 @@ from shapley2d._valuation.methods import find_method
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Mapping
     from typing import Literal, Self
 
-    from shapley2d._methods.method import Method
-    from shapley2d._tables.splits import Splitter
-    from shapley2d._theory.semivalues import Semivalue
+    from shapley2d._valuation.arguments import (
+        CV,
+        Kind,
+        MethodLike,
+        PathLike,
+        Progress,
+        Scoring,
+        Seed,
+        Semivalues,
+    )  # fmt: skip
 
 _NESTED = "method__"
 
@@ -40,7 +46,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    method : Method or str
+    method : Method, str or scikit-learn estimator
         How cells are valued, :class:`~shapley2d.KNN` by default.
     task, kinds, include_label, cv, scoring, baseline, semivalue, random_state, n_jobs, max_time
         As in :func:`shapley2d.value_cells`.
@@ -69,20 +75,20 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        method: str | Method = "knn",
+        method: MethodLike = "knn",
         *,
         task: Literal["auto", "classification", "regression"] = "auto",
-        kinds: Mapping[str, Literal["number", "date", "text"]] | None = None,
+        kinds: Mapping[str, Kind] | None = None,
         include_label: bool = False,
-        cv: int | Splitter | Iterable[tuple[Any, Any]] | None = FOLDS,
-        scoring: str | Callable[..., float] | None = None,
+        cv: CV = FOLDS,
+        scoring: Scoring = None,
         baseline: Literal["labels", "zero"] = "labels",
-        semivalue: Semivalue | tuple[Semivalue, Semivalue] = SEMIVALUE,
-        random_state: int | np.random.Generator | np.random.RandomState | None = 0,
+        semivalue: Semivalues = SEMIVALUE,
+        random_state: Seed = 0,
         n_jobs: int | None = None,
         max_time: float | str | None = None,
-        progress: Literal["auto"] | bool | Callable[[float, str], None] = False,
-        checkpoint: str | os.PathLike[str] | None = None,
+        progress: Progress = False,
+        checkpoint: PathLike | None = None,
         cluster: Any = None,
     ) -> None:
         self.method = method
@@ -105,8 +111,8 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         params: dict[str, Any] = super().get_params(deep=deep)
         if deep and "method" in params:  # a subclass may have no such parameter
             with suppress(InputError):  # no word of a method, which only a fit may refuse
-                method = find_method(params["method"])
-                params |= {_NESTED + one.name: getattr(method, one.name) for one in fields(method)}
+                own = find_method(params["method"]).get_params()
+                params |= {_NESTED + name: value for name, value in own.items()}
         return params
 
     def set_params(self, **params: Any) -> Self:
@@ -125,14 +131,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         }
         super().set_params(**params)
         if nested:
-            method = find_method(self.method)
-            known = [one.name for one in fields(method)]
-            for name in nested:
-                if name not in known:
-                    near = nearest_word(name, known)
-                    hint = f"did you mean {near!r}?" if near else f"it has {', '.join(known)}"
-                    raise ValueError(f"{type(method).__name__} has no option {name!r}: {hint}")
-            self.method = replace(method, **nested)
+            self.method = find_method(self.method).set_params(**nested)
         return self
 
     def fit(
@@ -160,13 +159,10 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
             The weight of each validation row.
         """
         X = collected(X)
+        asked = {name: getattr(self, name) for name in _PARAMETERS}
         valuation, problem = valued_cells(
-            X, y, X_valid, y_valid, method=self.method, task=self.task, kinds=self.kinds,
-            include_label=self.include_label, cv=self.cv, groups=groups, time_order=time_order,
-            valid_weight=valid_weight, scoring=self.scoring, baseline=self.baseline,
-            semivalue=self.semivalue, random_state=self.random_state, n_jobs=self.n_jobs,
-            max_time=self.max_time, progress=self.progress, checkpoint=self.checkpoint,
-            cluster=self.cluster,
+            X, y, X_valid, y_valid, row_groups=None, column_groups=None, groups=groups,
+            time_order=time_order, valid_weight=valid_weight, **asked,
         )  # fmt: skip
         names = valuation.column_names[:-1] if self.include_label else valuation.column_names
         self.valuation_ = valuation
@@ -220,3 +216,6 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+_PARAMETERS = [*inspect.signature(CellValuer).parameters]

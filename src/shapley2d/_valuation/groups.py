@@ -23,28 +23,25 @@ More of them make runs longer that sampling ends early; fewer give up exact valu
 
 
 def method_of_groups(method: Method, problem: Problem) -> Method:
-    """The method that plays the game of groups.
+    """The method that values groups: the given one where it has a closed form for them.
 
-    The closed form of nearest neighbours has single rows as players: their utility is played by all
-    subsets of the groups, or by random orders where these are many.
+    That of nearest neighbours has single rows as players: for groups of rows their utility is a
+    game, played by all subsets of the groups, or by random orders where these are many.
     """
-    option = "row_groups" if problem.row_groups is not None else "column_groups"
-    if isinstance(method, KNN):
-        check_neighbours(method, option)
-        n, m = (
-            single if groups is None else len(groups.names)
-            for single, groups in (
-                (problem.table.n_rows, problem.row_groups),
-                (problem.table.n_columns + (problem.label is not None), problem.column_groups),
-            )
-        )
-        if 2 ** (n + m) * len(problem.splits) <= MAX_UTILITIES:
-            return Exact(method)
-        return MonteCarlo(method, tolerance=method.tolerance)
-    if not isinstance(method, ModelMethod):
+    of_rows, of_columns = problem.row_groups, problem.column_groups
+    if isinstance(method, ModelMethod) or (of_rows is None and method.takes_column_groups):
+        return method
+    option = "column_groups" if of_rows is None else "row_groups"
+    if not isinstance(method, KNN):
         raise InputError(
             f"method={method.name!r} values single cells, but {option} makes groups the players: "
             'use MonteCarlo("random_forest") (--method mc --model random_forest), or MonteCarlo '
             "with another model"
         )
-    return method
+    check_neighbours(method, option)
+    table, label = problem.table, problem.label is not None
+    n = table.n_rows if of_rows is None else len(of_rows.names)
+    m = table.n_columns + label if of_columns is None else len(of_columns.names)
+    if 2 ** (n + m) * len(problem.splits) <= MAX_UTILITIES:
+        return Exact(method)
+    return MonteCarlo(method, tolerance=method.tolerance)

@@ -1,4 +1,4 @@
-"""The methods by the word that stands for each: the package's own, and those of other packages.
+"""Methods by what people have: a word, an object of ours, or an estimator to value under.
 
 Another package adds a method by an entry point in the group ``shapley2d.methods``, whose object is
 a subclass of :class:`~shapley2d.Method`.
@@ -6,21 +6,31 @@ a subclass of :class:`~shapley2d.Method`.
 
 from __future__ import annotations
 
+from dataclasses import fields
 from functools import cache
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from shapley2d._base.checks import check_choice
 from shapley2d._base.warnings import warn_input
+from shapley2d._base.words import shown
 from shapley2d._forest.method import Forest
 from shapley2d._knn.method import KNN
 from shapley2d._methods.method import Method
 from shapley2d._models.exact import Exact
 from shapley2d._models.monte_carlo import MonteCarlo
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+class Estimator(Protocol):
+    """A model of scikit-learn, or one with its interface."""
+
+    fit: Any
+    get_params: Any
+
 
 BUILT_IN: dict[str, type[Method]] = {one.name: one for one in (KNN, MonteCarlo, Exact, Forest)}
 """The package's own methods by name; the first is the default."""
@@ -47,14 +57,53 @@ def all_methods() -> Mapping[str, type[Method]]:
 
 
 def find_method(method: Any) -> Method:
-    """The method of a word, with its defaults; a method is itself."""
+    """The method of a word, with its defaults, or of an estimator; a method is itself.
+
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> find_method("knn"), find_method(RandomForestClassifier()), find_method(GaussianNB())
+    (KNN(), Forest(model=RandomForestClassifier()), MonteCarlo(model=GaussianNB()))
+    """
     if isinstance(method, Method):
         return method
-    if isinstance(method, type) and issubclass(method, Method):
-        raise InputError(
-            Setting("method"), f" is the class {method.__name__}: make one, {method.__name__}()"
-        )
+    if isinstance(method, type) and (issubclass(method, Method) or hasattr(method, "fit")):
+        raise InputError(f"method is the class {method.__name__}: make one, {method.__name__}()")
+    if hasattr(method, "fit") and hasattr(method, "get_params"):
+        return Forest(method) if _has_trees(method) else MonteCarlo(method)
     if isinstance(method, str) and method in BUILT_IN:
         return BUILT_IN[method]()
     check_choice(method, "method", all_methods())
     return all_methods()[method]()
+
+
+def why_method(given: Any, found: Method) -> dict[str, str]:
+    """Why an estimator was valued by the method that was found for it, for the record."""
+    if isinstance(given, (str, Method)):
+        return {}
+    does = (
+        "Forest reads its trees, with their splits held fixed"
+        if isinstance(found, Forest)
+        else "it is no ensemble of trees that Forest reads, so MonteCarlo trains it on subsets"
+    )
+    return {"chosen": f"method {found.name} for {type(given).__name__}: {does}"}
+
+
+def _has_trees(model: Any) -> bool:
+    from shapley2d._forest.ensemble import library_of
+
+    try:
+        library_of(model)
+    except InputError:
+        return False
+    return True
+
+
+def refuse_options(function: str, options: dict[str, Any]) -> None:
+    """Refuse arguments that a function does not have; some are options of a method."""
+    for name, value in options.items():
+        takers = [
+            one.__name__ for one in BUILT_IN.values() if name in {part.name for part in fields(one)}
+        ]
+        ways = " or ".join(f"method={taker}({name}={shown(value)})" for taker in takers)
+        hint = f": it is an option of a method, as in {ways}" if ways else ""
+        raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")

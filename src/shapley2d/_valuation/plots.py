@@ -8,19 +8,20 @@ import numpy as np
 
 from shapley2d._base.checks import check_choice, check_whole
 from shapley2d._base.palette import DIVERGING, LIGHT
-from shapley2d._base.words import shorten
-from shapley2d._valuation.explain import find_row
-from shapley2d._valuation.wording.units import Units
-from shapley2d.exceptions import InputError, Setting
+from shapley2d._base.words import shorten, shown
+from shapley2d._valuation.report.payload import as_marked, colour_limit
+from shapley2d._valuation.units import Unit, Units
+from shapley2d._valuation.views import find_row
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats
+    from shapley2d._tables.table import Column
     from shapley2d._valuation.values import CellValues
-    from shapley2d._valuation.wording.units import Unit
 
 
 def heatmap(
@@ -60,34 +61,55 @@ def heatmap(
     """
     check_whole(max_rows, "max_rows", 1)
     check_whole(max_columns, "max_columns", 1)
+    check_choice(rows, "rows", ("original", "value", "label"))
+    check_choice(columns, "columns", ("original", "value"))
+    if rows == "label" and valuation._labels is None:
+        raise InputError("rows='label' needs the target, which this valuation does not hold")
     ax = make_axes(ax, (7.0, 6.0))
     from matplotlib.colors import LinearSegmentedColormap
 
-    colours = LinearSegmentedColormap.from_list("shapley2d", [LIGHT[name] for name in DIVERGING])
-    row_order, column_order = _order(valuation, rows, columns)
-    units = Units.of(valuation)
-    ordered = units.cells.factor * valuation.values[np.ix_(row_order, column_order)]
-    shown = largest_in_magnitude(largest_in_magnitude(ordered, max_rows, 0), max_columns, 1)
+    of_rows, of_columns = valuation.row_values, valuation.column_values
+    by_row = {
+        "original": np.arange(of_rows.size),
+        "value": np.argsort(of_rows, kind="stable"),
+        "label": np.lexsort((of_rows, np.array(valuation._labels or of_rows, dtype=np.str_))),
+    }[rows]
+    by_column = np.arange(of_columns.size)
+    if columns == "value":
+        by_column = np.argsort(-of_columns, kind="stable")
+    units, (n, m) = Units.of(valuation), valuation.shape
+    ordered = units.cells.factor * valuation.values[np.ix_(by_row, by_column)]
+    seen = largest_in_magnitude(largest_in_magnitude(ordered, max_rows, 0), max_columns, 1)
     limit = units.cells.factor * (colour_limit(valuation.values) if limit is None else limit)
-    n, m = valuation.shape
     image = ax.imshow(
-        shown, cmap=colours, vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest",
+        seen, LinearSegmentedColormap.from_list("shapley2d", [LIGHT[name] for name in DIVERGING]),
+        vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest",
         extent=(-0.5, m - 0.5, n - 0.5, -0.5),
     )  # fmt: skip
-    _name_ticks(ax.yaxis, valuation._shown_rows[row_order].tolist(), most=24)
-    _name_ticks(ax.xaxis, [valuation.column_names[j] for j in column_order], rotation=90)
+    _name_ticks(ax.yaxis, valuation._shown_rows[by_row].tolist(), 24)
+    _name_ticks(ax.xaxis, [valuation.column_names[j] for j in by_column], 40, rotation=90)
     ax.set_ylabel(
-        {"original": "rows", "value": "rows, most harmful first", "label": "rows, by label"}[rows]
+        {"original": "rows", "value": "rows, most harmful first"}.get(rows, "rows, by label")
     )
-    of_columns = units.points.factor * valuation.column_values[column_order]
-    of_rows = units.rows.factor * valuation.row_values[row_order]
-    _margin_bars(ax, of_columns, max_columns, (0, 1.02, 1, 0.15), across=True)
-    _margin_bars(ax, of_rows, max_rows, (1.02, 0, 0.15, 1), across=False)
-    below, above = bool(shown.min() < -limit), bool(shown.max() > limit)
-    extend = "both" if below and above else "min" if below else "max" if above else "neither"
-    bar = ax.figure.colorbar(image, cax=ax.inset_axes((1.2, 0, 0.03, 1)), extend=extend)
+    above, right = ax.inset_axes((0, 1.02, 1, 0.15)), ax.inset_axes((1.02, 0, 0.15, 1))
+    sums = largest_in_magnitude(units.points.factor * of_columns[by_column], max_columns)
+    above.bar(_middles(m, sums), sums, width=m / sums.size, color=signed(sums))
+    above.set(xlim=ax.get_xlim(), xticks=[], ylabel="sum")
+    sums = largest_in_magnitude(units.rows.factor * of_rows[by_row], max_rows)
+    right.barh(_middles(n, sums), sums, height=n / sums.size, color=signed(sums))
+    right.set(ylim=ax.get_ylim(), yticks=[], xlabel="sum")
+    right.tick_params(axis="x", labelrotation=90)
+    for bars in (above, right):
+        bars.spines[["top", "right"]].set_visible(False)
+        bars.locator_params(axis="y" if bars is above else "x", nbins=3)
+    bar = ax.figure.colorbar(image, cax=ax.inset_axes((1.2, 0, 0.03, 1)), extend="both")
     bar.set_label(axis_words("value of a cell", units.cells))
     return ax
+
+
+def _middles(size: int, sums: Floats) -> Floats:
+    """The middles of bars that share an axis of this size."""
+    return np.asarray((np.arange(sums.size) + 0.5) * size / sums.size - 0.5)
 
 
 def waterfall(
@@ -118,36 +140,81 @@ def waterfall(
     2.0
     """
     check_whole(max_columns, "max_columns", 1)
-    i, points = find_row(valuation, row, line), Units.of(valuation).rows
-    values = points.factor * valuation.values[i]
+    i, unit = find_row(valuation, row, line), Units.of(valuation).rows
+    values, errors = valuation.values[i], valuation.stderr[i]
     order = np.argsort(-np.abs(values), kind="stable")
     if order.size > max_columns:
         order = order[: max(1, max_columns - 1)]
-    steps = values[order].tolist()
-    errors = (points.factor * valuation.stderr[i, order]).tolist()
+    steps, reach = values[order], errors[order]
     labels = [_cell_label(valuation, i, j) for j in order.tolist()]
-    if order.size < values.size:
-        steps.append(float(values.sum() - values[order].sum()))
-        errors.append(0.0)  # unknown: the errors of a row's cells are correlated
-        labels.append(f"{values.size - order.size} other columns")
-    ax = make_axes(ax, (7.0, 0.34 * len(steps) + 1.6))
-    ends = np.cumsum(steps)
-    total = float(values.sum())
-    positions = np.arange(len(steps) + 1)
-    starts = np.append(ends - steps, 0.0)
-    widths = np.append(steps, total)
-    ax.barh(positions, widths, left=starts, height=0.7, color=signed(widths))
-    of_row = points.factor * valuation.row_stderr[i]
-    spread = valuation._interval_factor * np.append(errors, of_row)
-    error_bars(ax, starts + widths, spread)
-    ax.vlines(ends, positions[:-1] + 0.35, positions[1:] - 0.35, color=LIGHT["muted"], lw=0.8)
-    ax.axvline(0, color=LIGHT["ink"], lw=0.8)
-    ax.set_yticks(positions, [*labels, "the row's value"])
-    ax.set_ylim(positions.size - 0.4, -0.6)
-    words = axis_words("value", points)
-    ax.set_xlabel(words if valuation.exact else f"{words}, with 95 % intervals")
+    if left := values.size - order.size:
+        steps = np.append(steps, values.sum() - steps.sum())
+        reach = np.append(reach, 0.0)  # unknown: the errors of a row's cells are correlated
+        labels.append(f"{left} other columns")
+    ends = unit.factor * np.cumsum(steps)
+    widths = unit.factor * np.append(steps, values.sum())
+    reach = unit.factor * valuation._interval_factor * np.append(reach, valuation.row_stderr[i])
+    starts = np.append(ends - widths[:-1], 0.0)
+    words = axis_words("value", unit)
+    ax = _bars([*labels, "the row's value"], widths, reach, words, ax, starts)
+    at = np.arange(ends.size)
+    ax.vlines(ends, at + 0.35, at + 0.65, color=LIGHT["muted"], lw=0.8)
     label = "" if valuation._labels is None else f", labelled {plain(valuation._labels[i])}"
     ax.set_title(f"{valuation._row_word.capitalize()} {plain(valuation._shown_rows[i])}{label}")
+    return ax
+
+
+def column_bars(valuation: CellValues, ax: Axes | None = None, *, max_columns: int = 20) -> Axes:
+    """What each column adds, as bars with 95 % intervals, the most valuable first.
+
+    Parameters
+    ----------
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+    max_columns : int
+        The columns with the largest sums are drawn.
+
+    Examples
+    --------
+    >>> from shapley2d import value_game
+    >>> ax = value_game(lambda S, F: S.sum() * (F[0] + 2 * F[1]), 3, 2).plot_columns()
+    >>> [float(bar.get_width()) for bar in ax.patches]
+    [6.0, 3.0]
+    """
+    check_whole(max_columns, "max_columns", 1)
+    unit, values = Units.of(valuation).points, valuation.column_values
+    order = np.sort(np.argsort(-np.abs(values), kind="stable")[:max_columns])
+    order = order[np.argsort(-values[order], kind="stable")]
+    reach = unit.factor * valuation._interval_factor * valuation.column_stderr[order]
+    words = axis_words("what the column adds", unit)
+    names = [plain(valuation.column_names[j]) for j in order]
+    ax = _bars(names, unit.factor * values[order], reach, words, ax)
+    if order.size < values.size:
+        ax.set_title(f"The largest {order.size:,} of {values.size:,} columns")
+    return ax
+
+
+def _bars(
+    names: Sequence[str],
+    widths: Floats,
+    reach: Floats,
+    words: str,
+    ax: Axes | None,
+    starts: Floats | float = 0.0,
+) -> Axes:
+    """Bars from above to below, with intervals at their ends where there are errors."""
+    ax, at = make_axes(ax, (7.0, 0.34 * widths.size + 1.4)), np.arange(widths.size)
+    ax.barh(at, widths, left=starts, height=0.7, color=signed(widths))
+    known = (reach > 0) & np.isfinite(reach)  # a single draw has no known error
+    if known.any():
+        ax.errorbar(
+            (starts + widths)[known], at[known], xerr=reach[known],
+            fmt="none", ecolor=LIGHT["ink"], capsize=2, lw=1,
+        )  # fmt: skip
+    ax.axvline(0, color=LIGHT["ink"], lw=0.8)
+    ax.set_yticks(at, names)
+    ax.set_ylim(at.size - 0.4, -0.6)
+    ax.set_xlabel(f"{words}, with 95 % intervals" if known.any() else words)
     return ax
 
 
@@ -169,9 +236,8 @@ def beeswarm(valuation: CellValues, ax: Axes | None = None, *, max_columns: int 
     """
     check_whole(max_columns, "max_columns", 1)
     columns = np.argsort(-np.abs(valuation.values).sum(axis=0), kind="stable")[:max_columns]
-    ax = make_axes(ax, (7.0, 0.4 * columns.size + 1.6))
-    points = Units.of(valuation).cells
-    x = points.factor * valuation.values[:, columns].T.ravel()
+    ax, unit = make_axes(ax, (7.0, 0.4 * columns.size + 1.6)), Units.of(valuation).cells
+    x = unit.factor * valuation.values[:, columns].T.ravel()
     y = np.concatenate([k + _swarm(valuation.values[:, j]) for k, j in enumerate(columns)])
     ranks = np.concatenate([_ranks(valuation, int(j)) for j in columns])
     known = np.isfinite(ranks)
@@ -188,11 +254,111 @@ def beeswarm(valuation: CellValues, ax: Axes | None = None, *, max_columns: int 
     ax.axvline(0, color=LIGHT["ink"], lw=0.8, zorder=0)
     ax.set_yticks(range(columns.size), [plain(valuation.column_names[j]) for j in columns])
     ax.set_ylim(columns.size - 0.4, -0.6)
-    ax.set_xlabel(axis_words("value of a cell", points))
+    ax.set_xlabel(axis_words("value of a cell", unit))
     return ax
 
 
-def largest_in_magnitude(values: NDArray[np.float64], n: int, axis: int = 0) -> NDArray[np.float64]:
+def entry_dots(
+    valuation: CellValues,
+    column: Any,
+    ax: Axes | None = None,
+    *,
+    marked: Any = None,
+    max_categories: int = 12,
+) -> Axes:
+    """The value of every cell of a column against its entry, one dot per row.
+
+    Numbers and dates are on an axis, categories side by side, most frequent first. Entries that are
+    missing, or do not match the column's type, have a place of their own.
+
+    Parameters
+    ----------
+    column : object
+        Name of the column.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+    marked : boolean array of shape (n, m), or list of (row, column) positions, optional
+        Cells to set apart, such as ``inspection.probability > 0.5``. They do not stretch the axis:
+        those beyond the others' entries are drawn at its end. The eight lowest show their text.
+    max_categories : int
+        The most frequent categories have a place each; the rest share one.
+
+    Examples
+    --------
+    >>> from shapley2d import value_cells
+    >>> X, y = {"size": [1.0, 2.0, 70.0, 8.0, 9.0, 7.0]}, list("aaabbb")
+    >>> v = value_cells(X, y, X, y, method="exact", progress=False)
+    >>> ax = v.plot_entries("size", marked=[(2, 0)])
+    >>> [len(dots.get_offsets()) for dots in ax.collections]
+    [5, 1]
+    """
+    check_whole(max_categories, "max_categories", 1)
+    names = valuation.column_names
+    if column not in names:
+        known = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
+        raise InputError(f"there is no column {shown(column)}: the columns are {known}")
+    if valuation._table is None:
+        raise InputError("plot_entries needs the entries of a table, which these values have not")
+    j, unit = names.index(column), Units.of(valuation).cells
+    of, apart = valuation._table.columns[j], as_marked(marked, valuation.shape)[:, j]
+    ax, y = make_axes(ax, (7.0, 4.2)), unit.factor * valuation.values[:, j]
+    x, ticks = _places(of, apart) if of.kind in ("number", "date") else _sides(of, max_categories)
+    style: dict[str, Any] = {"s": 12, "linewidths": 0, "rasterized": x.size > 5000}
+    ax.scatter(x[~apart], y[~apart], c=signed(y[~apart]), alpha=0.6, **style)
+    if apart.any():
+        ax.scatter(
+            x[apart], y[apart], s=46, facecolors="none", edgecolors=LIGHT["ink"], label="marked"
+        )
+        for i in np.flatnonzero(apart)[np.argsort(y[apart], kind="stable")][:8].tolist():
+            ax.annotate(
+                _entry_label(valuation, i, j), (x[i], y[i]),
+                xytext=(5, 5), textcoords="offset points", fontsize="small",
+            )  # fmt: skip
+        ax.legend(frameon=False)
+    ax.axhline(0, color=LIGHT["ink"], lw=0.8, zorder=0)
+    ax.set_ylabel(axis_words("value of the cell", unit))
+    ax.set_xlabel(plain(column))
+    if ticks:
+        ax.set_xticks(list(ticks), [plain(name, 16) for name in ticks.values()], rotation=30)
+    return ax
+
+
+def _places(column: Column, apart: Any) -> tuple[Floats, dict[float, str]]:
+    """Where the entries of numbers or dates are drawn, and the ticks where these need words."""
+    missing = np.isnan(column.entries)
+    usual = column.entries[~apart & ~missing]
+    low, high = (float(usual.min()), float(usual.max())) if usual.size else (0.0, 1.0)
+    step = 0.06 * (high - low or 1.0)
+    places = np.clip(column.entries, low - 2 * step, high + 2 * step)
+    places[missing] = low - 4 * step + step * _jitter(column)[missing]
+    dated, gone = column.kind == "date", {low - 4 * step: f"no {column.kind}"}
+    ticks = {
+        at: str(np.datetime64(round(at), "D")) if dated else f"{at:,.4g}"
+        for at in np.linspace(low, high, 5).tolist()
+    }
+    return places, (gone if missing.any() else {}) | (ticks if dated or missing.any() else {})
+
+
+def _sides(column: Column, most: int) -> tuple[Floats, dict[float, str]]:
+    """Where the entries of categories are drawn, the most frequent first, and their names."""
+    missing = np.isnan(column.entries)
+    found, code, count = np.unique(
+        column.entries[~missing], return_inverse=True, return_counts=True
+    )
+    order = np.argsort(-count, kind="stable")
+    names = [column._entry_text(float(one)) for one in found[order[:most]]]
+    names += [f"{found.size - most:,} others"] * (found.size > most)
+    places = np.full(missing.size, float(len(names)))
+    places[~missing] = np.minimum(np.argsort(order), most)[code]
+    names += ["missing"] * bool(missing.any())
+    return places + _jitter(column), {float(k): name for k, name in enumerate(names)}
+
+
+def _jitter(column: Column) -> Floats:
+    return np.random.default_rng(0).uniform(-0.25, 0.25, column.entries.size)
+
+
+def largest_in_magnitude(values: Floats, n: int, axis: int = 0) -> Floats:
     """Shorten an axis to ``n`` lines, each showing its neighbour of largest magnitude."""
     length = values.shape[axis]
     if length <= n:
@@ -201,22 +367,6 @@ def largest_in_magnitude(values: NDArray[np.float64], n: int, axis: int = 0) -> 
     high = np.maximum.reduceat(values, starts, axis=axis)
     low = np.minimum.reduceat(values, starts, axis=axis)
     return np.where(high >= -low, high, low)
-
-
-def colour_limit(values: NDArray[np.float64]) -> float:
-    """End of a colour scale that a few extreme cells do not stretch.
-
-    The 99.5 % quantile of the magnitudes above 0: a larger one lets single errors fade the rest.
-    """
-    magnitudes = np.abs(values[values != 0])
-    return float(np.quantile(magnitudes, 0.995)) if magnitudes.size else 1.0
-
-
-def tolerance_of(valuation: CellValues) -> float | None:
-    """The tolerance of the run, where its record has one."""
-    settings = valuation.info.get("settings") or {}
-    tolerance = valuation.info.get("tolerance", settings.get("tolerance"))
-    return float(tolerance) if isinstance(tolerance, (int, float)) and tolerance > 0 else None
 
 
 def plain(text: Any, most: int = 28) -> str:
@@ -236,103 +386,48 @@ def make_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     return plt.subplots(figsize=size, layout="constrained")[1]
 
 
-def _order(valuation: CellValues, rows: str, columns: str) -> tuple[NDArray[np.intp], ...]:
-    """Rows and columns in the order in which they are drawn."""
-    check_choice(rows, "rows", ("original", "value", "label"))
-    check_choice(columns, "columns", ("original", "value"))
-    if rows == "label" and valuation._labels is None:
-        raise InputError(
-            Setting("rows", "label"), " needs the target, which this valuation does not hold"
-        )
-    row_order, column_order = (np.arange(size) for size in valuation.shape)
-    if rows == "value":
-        row_order = np.argsort(valuation.row_values, kind="stable")
-    if rows == "label":
-        row_order = np.lexsort((valuation.row_values, np.array(valuation._labels, dtype=np.str_)))
-    if columns == "value":
-        column_order = np.argsort(-valuation.column_values, kind="stable")
-    return row_order, column_order
-
-
-def _margin_bars(
-    ax: Axes,
-    sums: NDArray[np.float64],
-    most: int,
-    bounds: tuple[float, float, float, float],
-    *,
-    across: bool,
-) -> None:
-    """Bars of the sums along one side of a heatmap, in step with its lines."""
-    shown = largest_in_magnitude(sums, most)
-    width = sums.size / shown.size
-    centres = (np.arange(shown.size) + 0.5) * width - 0.5
-    bars = ax.inset_axes(bounds)
-    if across:
-        bars.bar(centres, shown, width=width, color=signed(shown))
-        bars.set(xlim=(-0.5, sums.size - 0.5), xticks=[], ylabel="sum")
-    else:
-        bars.barh(centres, shown, height=width, color=signed(shown))
-        bars.set(ylim=(sums.size - 0.5, -0.5), yticks=[], xlabel="sum")
-        bars.tick_params(axis="x", labelrotation=90)
-    bars.locator_params(axis="y" if across else "x", nbins=3)
-    bars.spines[["top", "right"]].set_visible(False)
-
-
 def axis_words(what: str, unit: Unit) -> str:
     """What an axis shows and in which unit: points of the score, of many such cells if small."""
     of_score = " of the score" * (unit.words == "points")
     return f"{what}, {unit.words}{of_score}" if unit.words else what
 
 
-def error_bars(ax: Axes, ends: NDArray[np.float64], spread: NDArray[np.float64]) -> bool:
-    """Intervals at the ends of bars; whether there are any."""
-    shown = (spread > 0) & np.isfinite(spread)  # a single draw has no known error
-    if shown.any():
-        ax.errorbar(
-            ends[shown], np.flatnonzero(shown), xerr=spread[shown],
-            fmt="none", ecolor=LIGHT["ink"], capsize=2, lw=1,
-        )  # fmt: skip
-    return bool(shown.any())
-
-
-def _name_ticks(axis: Any, names: Sequence[Any], most: int = 40, rotation: float = 0) -> None:
-    step = -(-len(names) // most)
-    positions = range(0, len(names), step)
+def _name_ticks(axis: Any, names: Sequence[Any], most: int, rotation: float = 0) -> None:
+    positions = range(0, len(names), -(-len(names) // most))
     axis.set_ticks(positions, [plain(names[k]) for k in positions], rotation=rotation)
 
 
-def signed(values: Sequence[float] | NDArray[np.float64]) -> list[str]:
+def signed(values: Floats) -> list[str]:
     """Blue for worth, red for harm."""
     return [LIGHT["bar-good" if value >= 0 else "bar-harm"] for value in values]
 
 
+def _entry_label(valuation: CellValues, i: int, j: int) -> str:
+    content = valuation._entry(i, j)
+    return "(missing)" if content is None else plain(content)
+
+
 def _cell_label(valuation: CellValues, i: int, j: int) -> str:
-    name, content = plain(valuation.column_names[j]), valuation._entry(i, j)
-    if valuation._table is None:
-        return name
-    return f"{name} = {'(missing)' if content is None else plain(content)}"
+    name = plain(valuation.column_names[j])
+    return name if valuation._table is None else f"{name} = {_entry_label(valuation, i, j)}"
 
 
-def _ranks(valuation: CellValues, j: int) -> NDArray[np.float64]:
+def _ranks(valuation: CellValues, j: int) -> Floats:
     """Ranks of a column's entries between 0 and 1; NaN where they are missing or not numbers."""
     from scipy.stats import rankdata
 
-    ranks = np.full(valuation.shape[0], np.nan)
     column = None if valuation._table is None else valuation._table.columns[j]
     if column is None or column.kind == "category":
-        return ranks
-    numbers = column.entries
-    known = np.isfinite(numbers)
-    ranks[known] = (rankdata(numbers[known]) - 1) / max(1, np.count_nonzero(known) - 1)
-    return ranks
+        return np.full(valuation.shape[0], np.nan)
+    ranks = rankdata(column.entries, nan_policy="omit") - 1
+    return np.asarray(ranks / max(1, np.isfinite(ranks).sum() - 1))
 
 
-def _swarm(values: NDArray[np.float64], bins: int = 80) -> NDArray[np.float64]:
+def _swarm(values: Floats, bins: int = 80) -> Floats:
     """Offsets that put dots of nearly the same value side by side, within 0.4 of the middle."""
     span = np.ptp(values)
     slots = np.floor((values - values.min()) / (span or 1.0) * (bins - 1)).astype(np.intp)
-    order = np.argsort(slots, kind="stable")
-    counts = np.bincount(slots, minlength=bins)
+    order, counts = np.argsort(slots, kind="stable"), np.bincount(slots, minlength=bins)
     place = np.empty(values.size)
     place[order] = np.arange(values.size) - np.repeat(np.cumsum(counts) - counts, counts)
     side = np.where(place % 2 == 0, 1, -1) * np.ceil(place / 2)  # 0, -1, 1, -2, 2, ...

@@ -13,7 +13,6 @@ from shapley2d._base.json_record import (
     Maybe,
     check_form,
     history_pairs,
-    infinite_if_none,
     none_if_infinite,
     numbers_of,
 )
@@ -21,6 +20,8 @@ from shapley2d._tables.frames import FRAME_KINDS
 from shapley2d._tables.sealed import read_sealed, write_sealed
 from shapley2d._tables.table import Kind, Table
 from shapley2d._tables.texts.column import stored_column
+from shapley2d._valuation.units import Score
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     import os
@@ -31,19 +32,31 @@ if TYPE_CHECKING:
 
 _Values = TypeVar("_Values", bound="CellValues")
 _KEY = b"shapley2d"
+
+FORMAT = 2
+"""The number of what is written; files of another number are refused."""
+
 _MEASURED = dict.fromkeys(("tolerance", "seconds", "max_time"), Maybe(float))
-_WORDS = ("method", "call", "task", "splits")
-_COUNTS = ("n_valid", "n_valid_used", "folds", "n_utilities")
+_SCORE = {
+    "name": str, **dict.fromkeys(("factor", "shift"), Maybe(float)), "says": Maybe(str),
+    **dict.fromkeys(("per_cent", "squared"), Maybe(bool)),
+    "rarest": Maybe({"label": str, "share": float, "n_classes": int}),
+}  # fmt: skip
+_WORDS = ("method", "call", "task", "splits", "chosen", "baseline", "label", "caveat", "date")
+_COUNTS = ("n_valid", "n_valid_used", "folds", "n_utilities", "n_repeated")
 _INFO = {  # entries that reports and commands read
     **dict.fromkeys(_WORDS, Maybe(str)), **dict.fromkeys(_COUNTS, Maybe(int)),
-    "semivalue": Maybe(list), "players": Maybe((str, str)),
+    **dict.fromkeys(("time_up", "converged", "interrupted"), Maybe(bool)),
+    "semivalue": Maybe(list), "players": Maybe((str, str)), "score": Maybe(_SCORE),
     **dict.fromkeys(("about", "versions"), Maybe({str: str})),
+    **dict.fromkeys(("baseline_utility", "model_score", "unexplained"), Maybe(int | float)),
     **_MEASURED, "settings": Maybe(_MEASURED), "planned_s": Maybe((float, float)),
 }  # fmt: skip
 _RECORD = {
-    "row_stderr": Maybe([float]), "column_stderr": Maybe([float]), "dof": Maybe(float),
-    "total_stderr": Maybe(float),
-    "kinds": Maybe([str]), "notations": Maybe([str]), "history": [(int, float)], "info": _INFO,
+    **dict.fromkeys(("row_stderr", "column_stderr"), Maybe([float])), "dof": Maybe(float),
+    "total_stderr": float,
+    "frame": str, "kinds": Maybe([str]), "notations": Maybe([str]), "history": [(int, float)],
+    "info": _INFO,
 }  # fmt: skip
 
 
@@ -70,9 +83,10 @@ def save_valuation(valuation: CellValues, path: str | os.PathLike[str]) -> None:
         columns["label"] = pa.array(valuation._labels, pa.string()).take(np.repeat(np.arange(n), m))
     held = None if valuation._table is None else valuation._table.columns
     record = {
+        "valuation": FORMAT,
         "row_stderr": _none_if_exact(valuation.row_stderr),
         "column_stderr": _none_if_exact(valuation.column_stderr),
-        "total_stderr": none_if_infinite(valuation.total_stderr),
+        "total_stderr": valuation.total_stderr,
         "dof": none_if_infinite(valuation.dof),
         "history": valuation.history,
         "frame": valuation._frame,
@@ -88,45 +102,58 @@ def read_valuation(path: str | os.PathLike[str], made_of: type[_Values]) -> _Val
     """The valuation that a file holds, of the class ``made_of``."""
 
     def make(record: dict[str, Any], cells: SealedCells) -> _Values:
+        if (number := record.get("valuation")) != FORMAT:
+            raise InputError(
+                f"{path} has values in format {number or 1}, and this version reads {FORMAT}: "
+                f"read it with shapley2d {_version(record)}, which wrote it, or value the table "
+                "again"
+            )
+        check_form(record, _RECORD)
         return made_of(**_fields(record, cells))
 
     found: _Values = read_sealed(path, _KEY, "a valuation", make)
     return found
 
 
+def _version(record: dict[str, Any]) -> str:
+    check_form(record, {"info": {"versions": {"shapley2d": str}}})
+    return str(record["info"]["versions"]["shapley2d"])[:20]
+
+
 def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
     """Its fields; a ValueError says in a phrase what does not fit."""
-    check_form(record, _RECORD)
     n, m = cells.shape
-    fields: dict[str, Any] = {
-        "values": cells.numbers("value"),
-        "stderr": cells.numbers("stderr"),
+    values, stderr, info = cells.numbers("value"), cells.numbers("stderr"), record["info"]
+    if record["frame"] not in FRAME_KINDS:
+        raise ValueError("its kind of frame is not known")
+    if not np.isfinite(values).all():
+        raise ValueError("some of its values are not numbers")
+    if not (stderr >= 0).all():
+        raise ValueError("some of its standard errors are below 0 or not numbers")
+    score = Score.of(info)
+    if score is not None and not (0 < score.factor < math.inf and math.isfinite(score.shift)):
+        raise ValueError("its score has no scale")
+    return {
+        "values": values,
+        "stderr": stderr,
         "row_names": cells.row_names,
         "column_names": cells.column_names,
-        "row_stderr": numbers_of(record.get("row_stderr") or [0.0] * n, n),
-        "column_stderr": numbers_of(record.get("column_stderr") or [0.0] * m, m),
-        "info": record["info"],
+        "row_stderr": numbers_of(record["row_stderr"] or [0.0] * n, n),
+        "column_stderr": numbers_of(record["column_stderr"] or [0.0] * m, m),
+        "total_stderr": float(record["total_stderr"]),
+        "dof": math.inf if record["dof"] is None else float(record["dof"]),
         "history": history_pairs(record["history"]),
-        "_frame": record.get("frame"),
-        "dof": infinite_if_none(record.get("dof")),
-        # by the bound of the other errors where it is not known
-        "total_stderr": math.nan if (total := record.get("total_stderr")) is None else float(total),
+        "info": info,
+        "_frame": record["frame"],
         "_table": _table(record, cells),
         "_target": cells.texts("label")[:, 0] if cells.has("label") else None,
         "_fragments": _contributors(record, n),
     }
-    if fields["_frame"] not in FRAME_KINDS:
-        raise ValueError("its kind of frame is not known")
-    if not np.isfinite(fields["values"]).all():
-        raise ValueError("some of its values are not numbers")
-    if not (fields["stderr"] >= 0).all() or fields["total_stderr"] < 0:
-        raise ValueError("some of its standard errors are below 0 or not numbers")
-    return fields
 
 
 def _table(record: dict[str, Any], cells: SealedCells) -> Table | None:
     """The typed columns, from their entries as text."""
-    kinds, notations = record.get("kinds"), record.get("notations") or []
+    kinds, notations = record["kinds"], record["notations"] or []
     if kinds is None or not cells.has("content"):
         return None
     n, m = cells.shape

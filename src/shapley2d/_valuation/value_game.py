@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shapley2d._base.checks import check_whole
 from shapley2d._base.defaults import SEMIVALUE
 from shapley2d._base.entries import as_text, with_texts
+from shapley2d._base.words import shown
 from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run
 from shapley2d._methods.solve import solve_draws
@@ -18,16 +19,15 @@ from shapley2d._tables.frames import frame_kind
 from shapley2d._theory.game import Game
 from shapley2d._valuation.methods import find_method
 from shapley2d._valuation.valuation import Valuation
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from shapley2d._methods.method import Method
-    from shapley2d._theory.semivalues import Semivalue
+    from shapley2d._valuation.arguments import PathLike, Progress, Seed, Semivalues
 
 
 def value_game(
@@ -36,12 +36,12 @@ def value_game(
     n_columns: int,
     *,
     method: str | Method = "exact",
-    semivalue: Semivalue | tuple[Semivalue, Semivalue] = SEMIVALUE,
-    random_state: int | np.random.Generator | np.random.RandomState | None = 0,
+    semivalue: Semivalues = SEMIVALUE,
+    random_state: Seed = 0,
     n_jobs: int | None = None,
     max_time: float | str | None = None,
-    progress: Literal["auto"] | bool | Callable[[float, str], None] = "auto",
-    checkpoint: str | os.PathLike[str] | None = None,
+    progress: Progress = "auto",
+    checkpoint: PathLike | None = None,
     cluster: Any = None,
     row_names: Sequence[Any] | None = None,
     column_names: Sequence[str] | None = None,
@@ -85,6 +85,7 @@ def value_game(
            [0.5, 0. ],
            [0. , 0. ]])
     """
+    asked = {**locals()}
     for option, count in (("n_rows", n_rows), ("n_columns", n_columns)):
         check_whole(count, option, 1)
     names = _names(row_names, n_rows, "row_names"), _names(column_names, n_columns, "column_names")
@@ -92,10 +93,8 @@ def value_game(
     found = find_method(method)
     if name is None and checkpoint is not None:
         raise InputError(
-            Setting("checkpoint"),
-            " cannot tell one game of yours from another: say which it is by ",
-            Setting("name"),
-            ", and take another name when you change it",
+            "checkpoint cannot tell one game of yours from another: say which it is by name, and "
+            "take another name when you change it"
         )
     game: Game = (
         h
@@ -104,18 +103,12 @@ def value_game(
     )
     if (game.n_rows, game.n_columns) != (n_rows, n_columns):
         raise InputError(
-            f"the game has {game.n_rows} rows and {game.n_columns} columns, not ",
-            Setting("n_rows", n_rows),
-            ", ",
-            Setting("n_columns", n_columns),
+            f"the game has {game.n_rows} rows and {game.n_columns} columns, not {n_rows=}, "
+            f"{n_columns=}"
         )
     run = replace(run.advising(), game=None if name is None else str(name))
     estimate = solve_draws(found, found.draws_of([game], [slice(None)], int(n_rows), run), run)
-    asked = {
-        "h": h, "n_rows": n_rows, "n_columns": n_columns, "method": found, "semivalue": semivalue,
-        "random_state": run.seed, "row_names": row_names, "column_names": column_names,
-        "max_time": max_time,
-    }  # fmt: skip
+    call = {**asked, "method": found, "random_state": run.seed, "name": None}
     return Valuation._of(
         estimate,
         row_names=names[0],
@@ -124,7 +117,7 @@ def value_game(
             method=found.name,
             settings=found.settings(),
             about=found.about(estimate.info),
-            call=repeat_call(value_game, asked),
+            call=repeat_call(value_game, call),
             **estimate.info,
         ),
         _frame=frame_kind(None),
@@ -135,15 +128,11 @@ def _names(names: Sequence[Any] | None, count: int, option: str) -> NDArray[Any]
     """Names of players, one each; positions by default."""
     if names is None:
         return np.arange(count)
-    listed = (
-        hasattr(names, "__len__")
-        and hasattr(names, "__getitem__")
-        and getattr(names, "ndim", 1) == 1
-    )
-    if isinstance(names, (str, bytes)) or not listed:
-        raise InputError(Setting(option, names), f" must be a list of {count} names")
+    listed = hasattr(names, "__len__") and hasattr(names, "__getitem__")
+    if isinstance(names, (str, bytes)) or not listed or getattr(names, "ndim", 1) != 1:
+        raise InputError(f"{option}={shown(names)} must be a list of {count} names")
     if len(names) != count:
-        raise InputError(Setting(option), f" has {len(names)} entries for {count} players")
+        raise InputError(f"{option} has {len(names)} entries for {count} players")
     if all(isinstance(name, (str, int, float, np.generic)) for name in names):
         return np.asarray(with_texts(names))
     return np.array([as_text(name) for name in names], dtype=object)

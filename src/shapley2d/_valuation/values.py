@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from shapley2d._base.precision import interval_factor
 from shapley2d._base.words import counted, entry_text
+from shapley2d._tables.frames import objects
 from shapley2d._tables.row_words import RowWords
 from shapley2d.exceptions import InputError
 
@@ -20,8 +21,14 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Kind, Table
 
 Nouns = tuple[str, str]
-Sums = tuple[str, list[str], "NDArray[np.float64]", "NDArray[np.float64]"]
-"""What is listed with its worth: a noun, names, values and half the widths of intervals."""
+Sums = tuple[str, "NDArray[Any]", "NDArray[np.float64]", "NDArray[np.float64]"]
+"""What a row or a column is called, their names, values and standard errors."""
+
+_NONE = np.zeros(0)
+_EQUAL = (
+    *("values", "stderr", "row_names", "column_names"),
+    *("row_stderr", "column_stderr", "dof", "total_stderr"),
+)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -32,49 +39,46 @@ class CellValues(RowWords):
     stderr: NDArray[np.float64]
     row_names: NDArray[Any]
     column_names: list[str]
-    row_stderr: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-    column_stderr: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-    info: dict[str, Any] = field(default_factory=dict, compare=False)
-    history: list[tuple[int, float]] = field(default_factory=list, compare=False)
+    row_stderr: NDArray[np.float64] = field(default_factory=lambda: _NONE)
+    column_stderr: NDArray[np.float64] = field(default_factory=lambda: _NONE)
+    info: dict[str, Any] = field(default_factory=dict)
+    history: list[tuple[int, float]] = field(default_factory=list)
     dof: float = math.inf
     total_stderr: float = math.nan
-    _frame: str = field(default="pandas", compare=False)  # the kind that the methods return
+    _frame: str = "pandas"  # the kind that the methods return
     # the typed columns that were valued, and their labels or numbers; None as for a game
-    _table: Table | None = field(default=None, compare=False)
-    _target: NDArray[Any] | None = field(default=None, compare=False)
-    _held: Any = field(default=None, compare=False)  # trees, for ``what_if``; in memory only
-    _fragments: Any = field(default=None, compare=False)  # who held what, of values of fragments
+    _table: Table | None = None
+    _target: NDArray[Any] | None = None
+    _held: Any = None  # trees, for ``what_if``; in memory only
+    _fragments: Any = None  # who held what, of values of fragments
 
     def __post_init__(self) -> None:
         n, m = self.values.shape
-        for name, size in (("row_stderr", n), ("column_stderr", m)):
-            if not getattr(self, name).size:
-                object.__setattr__(self, name, np.zeros(size))
+        for name, *wanted in (
+            *(("stderr", n, m), ("row_names", n), ("column_names", m)),
+            *(("row_stderr", n), ("column_stderr", m)),
+        ):
+            if getattr(self, name) is _NONE:
+                object.__setattr__(self, name, np.zeros(wanted))
+            given, fits = (
+                " x ".join(map(str, sizes)) for sizes in (np.shape(getattr(self, name)), wanted)
+            )
+            if given != fits:
+                raise InputError(
+                    f"values of shape {(n, m)} do not fit {name}, "
+                    f"which has {given} instead of {fits}"
+                )
         if math.isnan(self.total_stderr):  # at most this: errors of sums may all have one sign
             most = float(min(self.row_stderr.sum(), self.column_stderr.sum()))
             object.__setattr__(self, "total_stderr", most)
-        sizes = {
-            "stderr": (self.stderr.shape, (n, m)),
-            "row_names": (len(self.row_names), n),
-            "column_names": (len(self.column_names), m),
-            "row_stderr": (len(self.row_stderr), n),
-            "column_stderr": (len(self.column_stderr), m),
-        }
-        for name, (given, wanted) in sizes.items():
-            if given != wanted:
-                raise InputError(
-                    f"values of shape {(n, m)} do not fit {name}, "
-                    f"which has {given} instead of {wanted}"
-                )
 
     def __eq__(self, other: object) -> bool:
-        if type(self) is not type(other):
+        if not isinstance(other, CellValues):
             return NotImplemented
-        return all(
-            _equal(getattr(self, part.name), getattr(other, part.name))
-            for part in fields(self)
-            if part.compare
-        )
+        return all(np.array_equal(getattr(self, one), getattr(other, one)) for one in _EQUAL)
+
+    def __len__(self) -> int:
+        return len(self.values)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_held": None}
@@ -124,30 +128,16 @@ class CellValues(RowWords):
     @property
     def _nouns(self) -> tuple[Nouns, Nouns, Nouns]:
         """Singular and plural of what was valued, of its rows and of its columns."""
-        rows, columns = self.info.get("players") or ("row", "column")
-        return (
-            ("block" if self._grouped else "cell", "blocks" if self._grouped else "cells"),
-            (rows, _several(rows)),
-            (columns, _several(columns)),
+        rows, columns = (
+            (one, one.replace("group of ", "groups of ") if " " in one else f"{one}s")
+            for one in self.info.get("players") or ("row", "column")
         )
+        return ("block", "blocks") if self._grouped else ("cell", "cells"), rows, columns
 
     @property
     def _size_words(self) -> str:
         (n, m), (_, rows, columns) = self.shape, self._nouns
         return f"{counted(n, *rows)} x {counted(m, *columns)}"
-
-    @property
-    def _column_sums(self) -> Sums:
-        spreads = self._interval_factor * self.column_stderr
-        return "column", self.column_names, self.column_values, spreads
-
-    @property
-    def _sums(self) -> Sums:
-        """What a summary lists: the columns, or groups of rows where these are all there is."""
-        if not self._grouped or self.shape[1] > 1:
-            return self._column_sums
-        names = [str(name) for name in self.row_names]
-        return "row", names, self.row_values, self._interval_factor * self.row_stderr
 
     @property
     def _interval_factor(self) -> float:
@@ -175,10 +165,16 @@ class CellValues(RowWords):
         """Row, column, text and expected kind of the entries that do not match their column."""
         return [] if self._table is None else self._table.strays
 
+    def _sums(self, axis: int) -> Sums:
+        """The rows (0) or columns (1) as people know them, with their values and errors."""
+        if axis:
+            return "column", objects(self.column_names), self.column_values, self.column_stderr
+        return self._row_word, self._shown_rows, self.row_values, self.row_stderr
+
     @property
-    def _convergence(self) -> list[tuple[int, float]]:
-        """The history, as far as a logarithmic plot can show it."""
-        return [(count, ratio) for count, ratio in self.history if count > 0 and 0 < ratio < np.inf]
+    def _main_axis(self) -> int:
+        """What a summary lists: the columns, or groups of rows where these are all there is."""
+        return int(not self._grouped or self.shape[1] > 1)
 
     def _entry(self, i: int, j: int) -> str | None:
         """The entry of one cell: all of a million rows as text take half a minute."""
@@ -199,20 +195,6 @@ class CellValues(RowWords):
         return few[np.argsort(flat[few], kind="stable")][:n]
 
 
-def _several(noun: str) -> str:
-    """The plural of a noun, which may be followed by "of" and others."""
-    first, of, others = noun.partition(" of ")
-    return f"{first}s{of}{others}"
-
-
 def _label(label: Any) -> str:
     """A label as text; whole numbers without a decimal point, as the file has them."""
     return entry_text(label) if isinstance(label, float) else str(label)
-
-
-def _equal(one: Any, other: Any) -> bool:
-    if one is None or other is None:
-        return one is other
-    if isinstance(one, np.ndarray):
-        return bool(np.array_equal(one, other))
-    return bool(one == other)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shapley2d._base.words import figure, html_table, typeset
-from shapley2d._valuation.wording.units import Score
-from shapley2d.exceptions import InputError, Setting
+from shapley2d._base.words import figure
+from shapley2d._valuation.units import Score
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,28 +39,11 @@ class WhatIf:
     predictions: dict[Any, tuple[float, float]]
     _shown: Score | None = None
 
-    @property
-    def _score_words(self) -> str:
-        if self._shown is None:
-            return f"Score {self.score:.5g} ({self.change:+.3g})"
-        decimals = max(self._shown.decimals(self.change), 1)
-        gain = f"+{self._shown.gain(self.change, decimals)}".replace("+-", "-")
-        return f"Score {self._shown.level(self.score, decimals)} ({gain})"
-
-    def _repr_html_(self) -> str:
-        rows = [
-            (str(row), figure(before), figure(after), typeset(figure(after - before, signed=True)))
-            for row, (before, after) in list(self.predictions.items())[:20]
-        ]
-        left = len(self.predictions) - len(rows)
-        more = [(f"and {left:,} more", "", "", "")] if left else []
-        table = html_table([*rows, *more], ("row", "prediction before", "after", "change"))
-        return (
-            f"<div><p><b>WhatIf</b> {typeset(self._score_words)}</p>{table if rows else ''}</div>"
-        )
-
     def __repr__(self) -> str:
-        lines = [self._score_words]
+        shown = self._shown or Score("")
+        decimals = max(shown.decimals(self.change), 1)
+        gain = f"{'+' if self.change >= 0 else ''}{shown.gain(self.change, decimals)}"
+        lines = [f"Score {shown.level(self.score, decimals)} ({gain})"]
         for row, (before, after) in list(self.predictions.items())[:5]:
             lines.append(f"row {row}: prediction {figure(before)} -> {figure(after)}")
         if len(self.predictions) > 5:
@@ -105,6 +88,6 @@ def what_if(valuation: CellValues, changes: Any) -> WhatIf:
         lacks = " of a forest, and these values have none: value the cells with "
         if valuation.info.get("method") == "forest":
             lacks = ", which a file does not keep: value the cells again with "
-        raise InputError("what_if needs the trees", lacks, Setting("method", "forest"))
+        raise InputError(f"what_if needs the trees{lacks}method='forest'")
     before, score, added, own = valuation._held.what_if(changes)
     return WhatIf(score, score - before, valuation.values + added, own, Score.of(valuation.info))

@@ -14,7 +14,7 @@ from rich.text import Text
 from shapley2d._base.arrow import pa
 from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import printable
-from shapley2d._valuation.wording.units import Unit, Units
+from shapley2d._valuation.units import Unit, Units
 from shapley2d.cli import options as o
 from shapley2d.cli.console import ResultConsole, make_table, shown, warnings_as_notes
 from shapley2d.cli.demo_orders import Planted, make_orders

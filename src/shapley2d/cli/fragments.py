@@ -13,7 +13,7 @@ from shapley2d._fragments.best_sets import read_costs
 from shapley2d._fragments.payments import UNTRUSTED, units_of
 from shapley2d._fragments.signature import sign
 from shapley2d._tables.convert import as_table
-from shapley2d._valuation.wording.units import Unit, points_of
+from shapley2d._valuation.units import Unit, points_of
 from shapley2d._version import __version__
 from shapley2d.cli.console import (
     ResultConsole,

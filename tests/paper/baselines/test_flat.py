@@ -2,6 +2,7 @@
 
 import itertools
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -81,7 +82,7 @@ def test_all_orders_of_cells_give_the_definition(semivalue):
 
 def test_sampling_reaches_the_definition():
     expected = values_by_hand(utility_by_hand(*ONE_COLUMN), 6, 1)
-    v = value_cells(*ONE_COLUMN, method=QUICK.but(max_draws=3000))
+    v = value_cells(*ONE_COLUMN, method=replace(QUICK, max_draws=3000))
     assert np.all(v.stderr > 0)
     assert np.all(np.abs(v.values - expected) < 4.5 * v.stderr)
     assert v.info["baseline_utility"] == 3 / 5
@@ -114,18 +115,18 @@ def test_cross_valuation_sums_to_the_mean_over_the_folds():
         random = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(0, k)))
         order = random.permutation(len(split.rows) * 3)
         first[split.rows] += game.values(order, "shapley") / 3
-    one = value_cells(X, y, cv=3, method=QUICK.but(max_draws=1))
+    one = value_cells(X, y, cv=3, method=replace(QUICK, max_draws=1))
     assert one.values == pytest.approx(first, abs=1e-15)
 
 
 def test_threads_change_nothing():
-    method = QUICK.but(max_draws=30)
+    method = replace(QUICK, max_draws=30)
     one, two = (value_cells(*TABLES, n_jobs=jobs, method=method) for jobs in (1, 2))
     assert same_bits(one, two)
 
 
 def test_a_run_goes_on_from_its_checkpoint(tmp_path):
-    half, whole = (QUICK.but(max_draws=count) for count in (6, 12))
+    half, whole = (replace(QUICK, max_draws=count) for count in (6, 12))
     value_cells(*TABLES, method=half, checkpoint=tmp_path / "kept.npz")
     resumed = value_cells(*TABLES, method=whole, checkpoint=tmp_path / "kept.npz")
     assert resumed.info["resumed_at"] == 6
@@ -136,7 +137,7 @@ def test_missing_entries_are_worth_nothing():
     X, X_valid = TABLES[0].copy(), TABLES[2].copy()
     X[2, 1] = X[4, 0] = X_valid[0, 0] = np.nan
     X[:, 2] = np.nan
-    method = QUICK.but(max_draws=4)
+    method = replace(QUICK, max_draws=4)
     with pytest.warns(InputWarning, match="column 'x2' is empty throughout"):
         v = value_cells(X, TABLES[1], X_valid, TABLES[3], method=method)
     assert v.values[2, 1] == v.values[4, 0] == 0

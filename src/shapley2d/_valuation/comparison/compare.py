@@ -13,15 +13,13 @@ from shapley2d._base.page_data import brief, script_json
 from shapley2d._base.words import counted, html_table, printable, typeset
 from shapley2d._tables.frames import make_frame, objects
 from shapley2d._tables.match import matched_names, matched_rows
-from shapley2d._valuation.wording.sentences import score_words
-from shapley2d._valuation.wording.units import Score, Unit, Units
+from shapley2d._valuation.facts import Facts
+from shapley2d._valuation.units import Score, Unit, Units
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     import os
     from pathlib import Path
-
-    from numpy.typing import NDArray
 
     from shapley2d._base.arrays import Floats, Ints
     from shapley2d._tables.match import Texts
@@ -76,17 +74,17 @@ class Comparison:
         first, second = (settings_words(one.info) for one in (self.before, self.after))
         return {
             key: (first.get(key, "none"), second.get(key, "none"))
-            for key in {**first, **second}
+            for key in first | second
             if key not in _OF_A_RUN and first.get(key) != second.get(key)
         }
 
     def to_html(self, path: str | os.PathLike[str], *, title: str = "What moved") -> None:
         """Write a page of what moved: one HTML file that opens in any browser, offline."""
-        units, word = Units.of(self.after), self.after._row_word
-        parts = {
-            "columns": (self._columns(), units.points),
-            "rows": (self._rows(200), units.rows),
-            "cells": (self._cells(200), units.cells),
+        units = Units.of(self.after)
+        record = {
+            "columns": self._record(self._columns(), units.points),
+            "rows": self._record(self._rows(200), units.rows),
+            "cells": self._record(self._cells(200), units.cells),
         }
         write_page(
             path,
@@ -97,11 +95,9 @@ class Comparison:
             notes=(),
             title=title,
             sentences=[typeset(line) for line in self._sentences],
-            scores=[typeset(score_words(one)) for one in (self.before, self.after)],
+            scores=[typeset(Facts.of(one).score) for one in (self.before, self.after)],
             differences=self.differences,
-            record=script_json(
-                {name: self._record(part, unit, word) for name, (part, unit) in parts.items()}
-            ),
+            record=script_json(record),
         )
 
     def open(self) -> Path:
@@ -121,69 +117,65 @@ class Comparison:
         )
         return (*rows, old, new)
 
-    @cached_property
-    def _changes(self) -> Floats:
-        rows_before, rows, columns_before, columns = self._both
-        before = self.before.values[np.ix_(rows_before, columns_before)]
-        return np.asarray(self.after.values[np.ix_(rows, columns)] - before)
-
     def _columns(self) -> dict[str, Any]:
         _, _, old, new = self._both
+        names = {"column": objects([self.after.column_names[j] for j in new.tolist()])}
         sums = self.before.column_values[old], self.after.column_values[new]
-        order = _largest(sums[1] - sums[0], None)
-        names = objects([self.after.column_names[j] for j in new[order].tolist()])
-        errors = self.before.column_stderr[old], self.after.column_stderr[new]
-        return {"column": names, **self._moved(sums, errors, order)}
+        return self._moved(
+            names, sums, (self.before.column_stderr[old], self.after.column_stderr[new])
+        )
 
     def _rows(self, n: int | None) -> dict[str, Any]:
         old, new, of_old, of_new = self._both
-        sums = (
-            self.before.values[np.ix_(old, of_old)].sum(axis=1),
-            self.after.values[np.ix_(new, of_new)].sum(axis=1),
-        )
-        order = _largest(sums[1] - sums[0], n)
+        before = self.before.values[np.ix_(old, of_old)].sum(axis=1)
+        after = self.after.values[np.ix_(new, of_new)].sum(axis=1)
         errors = self.before.row_stderr[old], self.after.row_stderr[new]
-        return {**self.after._row_columns(new[order]), **self._moved(sums, errors, order)}
+        return self._moved(self.after._row_columns(new), (before, after), errors, n)
 
     def _cells(self, n: int | None) -> dict[str, Any]:
         old, new, of_old, of_new = self._both
-        a, b = np.unravel_index(_largest(self._changes.ravel(), n), self._changes.shape)
-        first, second = (old[a], of_old[b]), (new[a], of_new[b])
+        first, second = np.ix_(old, of_old), np.ix_(new, of_new)
+        changes = (self.after.values[second] - self.before.values[first]).ravel()
+        a, b = np.unravel_index(_largest(changes, n), (old.size, of_old.size))
+        was, now = (old[a], of_old[b]), (new[a], of_new[b])
         named = {
-            **self.after._row_columns(second[0]),
-            "column": objects([self.after.column_names[j] for j in second[1].tolist()]),
-            "entry_before": _entries(self.before, *first),
-            "entry": _entries(self.after, *second),
+            **self.after._row_columns(now[0]),
+            "column": objects([self.after.column_names[j] for j in now[1].tolist()]),
+            "entry_before": objects([*map(self.before._entry, *(one.tolist() for one in was))]),
+            "entry": objects([*map(self.after._entry, *(one.tolist() for one in now))]),
         }
-        sums = self.before.values[first], self.after.values[second]
-        errors = self.before.stderr[first], self.after.stderr[second]
-        return {**named, **self._moved(sums, errors, np.arange(a.size))}
+        sums = self.before.values[was], self.after.values[now]
+        return self._moved(named, sums, (self.before.stderr[was], self.after.stderr[now]))
 
     def _moved(
-        self, values: tuple[Floats, Floats], errors: tuple[Floats, Floats], order: Ints
-    ) -> dict[str, NDArray[Any]]:
-        before, after = (part[order] for part in values)
+        self,
+        named: dict[str, Any],
+        sums: tuple[Floats, Floats],
+        errors: tuple[Floats, Floats],
+        n: int | None = None,
+    ) -> dict[str, Any]:
+        """What is named, its values before and after, and whether they differ for certain."""
         factor = max(self.before._interval_factor, self.after._interval_factor)
-        reach = factor * np.hypot(*(part[order] for part in errors))
+        change = sums[1] - sums[0]
         # equal but for rounding is equal
-        rounding = 1e-9 * max(np.abs(part).max(initial=0.0) for part in values)
-        certain = np.abs(after - before) > np.maximum(reach, rounding)
-        return {"before": before, "after": after, "change": after - before, "certain": certain}
+        rounding = 1e-9 * max(np.abs(part).max(initial=0.0) for part in sums)
+        certain = np.abs(change) > np.maximum(factor * np.hypot(*errors), rounding)
+        moved = {"before": sums[0], "after": sums[1], "change": change, "certain": certain}
+        order = _largest(change, n)
+        return {name: part[order] for name, part in (named | moved).items()}
 
-    def _record(self, part: dict[str, Any], unit: Unit, word: str) -> dict[str, Any]:
+    def _record(self, part: dict[str, Any], unit: Unit) -> dict[str, Any]:
         """A list for the page, its numbers as people read them; each run by its own score."""
         own = Units.of(self.before).points.factor / Units.of(self.after).points.factor
-        before, after = unit.factor * own * part["before"], unit.factor * part["after"]
-        named = {
-            name.replace("_", " "): [brief(None if one is None else str(one)) for one in part[name]]
-            for name in (word, "column", "entry_before", "entry")
-            if name in part
-        }
         return {
             "unit": typeset(unit.words) or "value",
-            "named": named,
-            "before": before.tolist(),
-            "after": after.tolist(),
+            "named": {
+                name.replace("_", " "): [_text(one) for one in part[name]]
+                for name in (self.after._row_word, "column", "entry_before", "entry")
+                if name in part
+            },
+            "before": (unit.factor * own * part["before"]).tolist(),
+            "after": (unit.factor * part["after"]).tolist(),
             "certain": part["certain"].tolist(),
         }
 
@@ -191,60 +183,53 @@ class Comparison:
     def _sentences(self) -> list[str]:
         """What is the same, what is new, what moved."""
         before, after = self.before, self.after
-        rows_before, rows, old, new = self._both
+        old, new, of_old, of_new = self._both
         edited = 0
         if before._contents is not None and after._contents is not None:
             edited = sum(
                 before._contents[i][a] != after._contents[j][b]
-                for i, j in zip(old.tolist(), new.tolist(), strict=True)
-                for a, b in zip(rows_before.tolist(), rows.tolist(), strict=True)
+                for i, j in zip(of_old.tolist(), of_new.tolist(), strict=True)
+                for a, b in zip(old.tolist(), new.tolist(), strict=True)
             )
-        gone, more = before.shape[0] - rows.size, after.shape[0] - rows.size
-        both = f"{counted(rows.size, 'row')} and {counted(new.size, 'column')} are in both tables"
+        both = f"{counted(new.size, 'row')} and {counted(of_new.size, 'column')} are in both tables"
         lines = [f"{both}; {counted(edited, 'entry differs', 'entries differ')}."]
+        gone, more = len(before) - new.size, len(after) - new.size
         if gone or more:
             lines.append(f"New rows: {more:,}. Gone rows: {gone:,}.")
-        for names, other, word in (
-            (after.column_names, before.column_names, "new"),
-            (before.column_names, after.column_names, "gone"),
-        ):
-            if missing := [name for name in names if name not in other]:
-                lines.append(
-                    f"Columns {word}: {', '.join(missing[:8])}{', ...' * (len(missing) > 8)}."
-                )
+        for word, names, other in (("new", after, before), ("gone", before, after)):
+            missing = [name for name in names.column_names if name not in other.column_names]
+            if missing:
+                cut = ", ..." if len(missing) > 8 else ""
+                lines.append(f"Columns {word}: {', '.join(missing[:8])}{cut}.")
         moved, unit = self._columns(), Units.of(after).points
         certain = np.flatnonzero(moved["certain"])
         if not certain.size:
             return [*lines, "No column's sum changed by more than its error."]
         shown = unit.numbers(moved["change"][certain[:6]].tolist(), signed=True)
-        named = [
-            f"{moved['column'][k]} {number}" for k, number in zip(certain, shown, strict=False)
-        ]
+        pairs = zip(moved["column"][certain], shown, strict=False)
+        named = ", ".join(f"{name} {number}" for name, number in pairs)
+        count = counted(certain.size, "column")
         return [
             *lines,
-            f"{counted(certain.size, 'column')} moved by more than the errors: "
-            f"{', '.join(named)} {unit.words}".rstrip()
-            + ".",
+            f"{count} moved by more than the errors: {named} {unit.words}".rstrip() + ".",
         ]
 
     def __repr__(self) -> str:
         lines = [f"Comparison of {self.before._size_words} with {self.after._size_words}"]
         for when, one in (("before", self.before), ("after", self.after)):
-            lines += [f"  {when:<7}{score_words(one) or f'total {one.total:+.5g}'}"]
+            lines.append(f"  {when:<7}{Facts.of(one).score or f'total {one.total:+.5g}'}")
         changed = [f"{key} {a} -> {b}" for key, (a, b) in self.differences.items()]
         lines += [f"  settings that differ: {'; '.join(changed)}"] if changed else []
-        return "\n".join(
-            printable(line, "\n") for line in [*lines, *map("  {}".format, self._sentences)]
-        )
+        lines += [f"  {sentence}" for sentence in self._sentences]
+        return "\n".join(printable(line, "\n") for line in lines)
 
     def _repr_html_(self) -> str:
         unit, moved = Units.of(self.after).points, self._columns()
         numbers = [
-            unit.numbers(moved[key][:20].tolist(), signed=True)
+            map(typeset, unit.numbers(moved[key][:20].tolist(), signed=True))
             for key in ("before", "after", "change")
         ]
-        rows = [tuple(map(typeset, line)) for line in zip(*numbers, strict=True)]
-        listed = [(str(name), *row) for name, row in zip(moved["column"], rows, strict=False)]
+        listed = [*zip(map(str, moved["column"][:20]), *numbers, strict=True)]
         head = ("column", "before", "after", f"change, {unit.words}".rstrip(", "))
         words = html_table([(line,) for line in self._sentences])
         return f"<div><p><b>Comparison</b></p>{words}{html_table(listed, head)}</div>"
@@ -266,10 +251,13 @@ def compare(after: CellValues, before: CellValues) -> Comparison:
     """
     if getattr(before, "_nouns", None) != after._nouns:
         raise InputError(f"compare needs another valuation of {after._nouns[0][1]}")
-    names = [score.name if score else "" for score in (Score.of(before.info), Score.of(after.info))]
-    if names[0] != names[1]:
+    first, second = (
+        "a game" if score is None else score.name
+        for score in map(Score.of, (before.info, after.info))
+    )
+    if first != second:
         raise InputError(
-            f"the scores differ, {names[0] or 'a game'} before and {names[1] or 'a game'} after: "
+            f"the scores differ, {first} before and {second} after: "
             "value both tables with the same scoring and method"
         )
     return Comparison(before, after)
@@ -285,6 +273,5 @@ def _texts(values: CellValues, columns: Ints) -> list[Texts]:
     return list(zip(*(contents[j] for j in columns.tolist()), *labels, strict=True))
 
 
-def _entries(values: CellValues, rows: Ints, columns: Ints) -> NDArray[Any]:
-    places = zip(rows.tolist(), columns.tolist(), strict=True)
-    return objects([values._entry(i, j) for i, j in places])
+def _text(name: Any) -> str | None:
+    return None if name is None else brief(str(name))

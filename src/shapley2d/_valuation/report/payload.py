@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shapley2d._base.page_data import brief, codes_of, pack, quantise, quantise_errors, script_json
 from shapley2d._base.words import power_of_ten, typeset
-from shapley2d._valuation.plots import colour_limit, tolerance_of
-from shapley2d._valuation.wording.units import Unit, Units, sums_to_score
+from shapley2d._valuation.units import Unit, Units, sums_to_score
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -23,69 +21,59 @@ if TYPE_CHECKING:
 
 
 def make_payload(
-    valuation: CellValues,
-    *,
-    marked: Bools,
-    lowest: Ints,
-    typical: Sequence[str],
-    max_cells: int,
+    valuation: CellValues, *, marked: Bools, lowest: Ints, typical: Sequence[str], kept: Ints
 ) -> dict[str, str]:
     """A valuation as the page's data: a JSON record, and packed numbers, entries and texts.
 
-    ``lowest`` has flat positions of the cells to list, worst first. With more cells than
-    ``max_cells`` only the rows with the most extreme cells are shown one by one.
+    ``lowest`` has flat positions of the cells to list, worst first; ``kept`` are the rows that are
+    shown one by one. Errors that are not known are not shown.
     """
-    m = valuation.shape[1]
-    kept = rows_to_show(valuation.values, max_cells)
-    values, stderr = valuation.values[kept], valuation.stderr[kept]
+    values, known = valuation.values[kept], valuation._errors_known
     planes, scales = quantise(values)
     row_planes, row_scales = quantise(valuation.row_values[kept, None])
-    sections = [planes, row_planes]
-    largest_error = largest_row_error = 0.0
-    if not valuation.exact:
-        errors, largest_error = quantise_errors(stderr)
-        row_errors, largest_row_error = quantise_errors(valuation.row_stderr[kept, None])
-        sections += [errors, row_errors]
-    entries, texts, widths, label_width = _entries(valuation, kept)
+    sections, largest, exact = [planes, row_planes], [0.0, 0.0], valuation.exact or not known
+    for k, errors in enumerate((valuation.stderr, valuation.row_stderr[:, None])):
+        if not exact:
+            codes, largest[k] = quantise_errors(errors[kept])
+            sections.append(codes)
+    entries, texts = _entries(valuation, kept)
     limit = colour_limit(values)
-    position = np.full(valuation.shape[0], -1, dtype=np.intp)
+    position = np.full(len(valuation), -1, dtype=np.intp)
     position[kept] = np.arange(kept.size)
+    table = valuation._table
     record = {
         "n": int(kept.size),
-        "nRows": valuation.shape[0],
-        "m": m,
+        "nRows": len(valuation),
+        "m": valuation.shape[1],
         "rowWord": valuation._row_word,
         "columnNames": [brief(name) for name in valuation.column_names],
         "columns": valuation.column_values.tolist(),
-        "columnErrors": valuation.column_stderr.tolist(),
-        "kinds": None
-        if valuation._table is None
-        else [column.kind for column in valuation._table.columns],
+        "columnErrors": (valuation.column_stderr if known else 0 * values[0]).tolist(),
+        "kinds": None if table is None else [column.kind for column in table.columns],
         "typical": list(typical),
-        "exact": valuation.exact,
+        "exact": exact,
         "scales": scales,
         "rowScale": row_scales[0],
-        "largestError": largest_error,
-        "largestRowError": largest_row_error,
+        "largestError": largest[0],
+        "largestRowError": largest[1],
         "intervalFactor": valuation._interval_factor,
         "limit": limit,
         **page_units(valuation, limit),
-        "widths": widths,
-        "labelWidth": label_width,
+        "widths": [width for _, width in entries],
         "lowest": [
-            [int(position[i]), int(j), float(valuation.values[i, j]), float(valuation.stderr[i, j])]
-            for i, j in zip(*np.unravel_index(lowest, valuation.shape), strict=True)
+            [int(position[i]), j, valuation.values[i, j], valuation.stderr[i, j] if known else 0]
+            for i, j in (divmod(at, valuation.shape[1]) for at in lowest.tolist())
             if position[i] >= 0
         ],
         "marked": np.flatnonzero(marked[kept]).tolist(),
-        "history": valuation._convergence,
-        "tolerance": tolerance_of(valuation),
+        "history": convergence(valuation),
+        "tolerance": _tolerance(valuation),
         "nouns": valuation._nouns,
     }
     return {
         "record": script_json(record),
         "numbers": pack(b"".join(sections)),
-        "entries": pack(b"".join(entries)),
+        "entries": pack(b"".join(codes for codes, _ in entries)),
         "texts": pack(json.dumps(texts, separators=(",", ":")).encode()),
     }
 
@@ -100,10 +88,9 @@ def page_units(valuation: CellValues, limit: float) -> dict[str, Any]:
     scored, size = units.score is not None, limit * units.points.factor
     if not units.points.words and size > 0 and (size < 0.1 or size >= 1e4):
         exponent = 3 * math.floor(math.log10(size) / 3)
-    cells, columns = _unit(units.cells, exponent), _unit(units.points)
-    if not scored:
-        columns = cells
-    elif units.points.words:
+    cells = _unit(units.cells, exponent)
+    columns = _unit(units.points) if scored else cells
+    if units.points.words:
         columns["decimals"] = units.points.decimals(valuation.column_values.tolist())
     has_shares = scored and sums_to_score(valuation) and valuation.total > 0
     return {
@@ -116,16 +103,33 @@ def page_units(valuation: CellValues, limit: float) -> dict[str, Any]:
 
 def _unit(unit: Unit, exponent: int = 0) -> dict[str, Any]:
     """A unit for the page: its factor, its heading in a list, and what goes behind a number."""
-    words = typeset(f" {unit.words}").strip()
-    if not exponent:
-        behind = words and f" {words}"
-        return {"factor": unit.factor, "heading": words or "value", "suffix": behind}
-    power = power_of_ten(exponent)
-    return {
-        "factor": unit.factor * 10.0**-exponent,
-        "heading": f"{power} {words}" if words else f"value in {power}",
-        "suffix": f" \N{MULTIPLICATION SIGN} {power} {words}".rstrip(),
-    }
+    words, power = typeset(f" {unit.words}").strip(), power_of_ten(exponent)
+    if exponent:
+        heading = f"{power} {words}" if words else f"value in {power}"
+        behind = f" \N{MULTIPLICATION SIGN} {power} {words}".rstrip()
+    else:
+        heading, behind = words or "value", f" {words}".rstrip()
+    return {"factor": unit.factor * 10.0**-exponent, "heading": heading, "suffix": behind}
+
+
+def colour_limit(values: Floats) -> float:
+    """End of a colour scale that a few extreme cells do not stretch.
+
+    The 99.5 % quantile of the magnitudes above 0: a larger one lets single errors fade the rest.
+    """
+    magnitudes = np.abs(values[values != 0])
+    return float(np.quantile(magnitudes, 0.995)) if magnitudes.size else 1.0
+
+
+def convergence(valuation: CellValues) -> list[tuple[int, float]]:
+    """The history, as far as a logarithmic plot can show it."""
+    return [(count, ratio) for count, ratio in valuation.history if count > 0 < ratio < math.inf]
+
+
+def _tolerance(valuation: CellValues) -> float | None:
+    """The tolerance of the run, where its record has one."""
+    settings = valuation.info.get("settings") or {}
+    return valuation.info.get("tolerance", settings.get("tolerance")) or None
 
 
 def rows_to_show(values: Floats, max_cells: int) -> Ints:
@@ -135,15 +139,6 @@ def rows_to_show(values: Floats, max_cells: int) -> Ints:
         return np.arange(n)
     extremes = np.abs(values).max(axis=1)
     return np.sort(np.argsort(-extremes, kind="stable")[: max(1, max_cells // m)])
-
-
-def without_errors(valuation: CellValues) -> CellValues:
-    """The valuation with errors of 0, for a page that shows none."""
-    n, m = valuation.shape
-    return replace(
-        valuation, stderr=np.zeros((n, m)), row_stderr=np.zeros(n), column_stderr=np.zeros(m),
-        total_stderr=0.0,
-    )  # fmt: skip
 
 
 def as_marked(marked: Any, shape: tuple[int, int]) -> Bools:
@@ -165,47 +160,34 @@ def as_marked(marked: Any, shape: tuple[int, int]) -> Bools:
     return mask
 
 
-def _entries(
-    valuation: CellValues, kept: Ints
-) -> tuple[list[bytes], dict[str, Any], list[int], int]:
-    """Codes of entries and labels, the texts behind them, and the widths of the codes."""
-    codes: list[bytes] = []
-    widths: list[int] = []
+def _entries(valuation: CellValues, kept: Ints) -> tuple[list[tuple[bytes, int]], dict[str, Any]]:
+    """Codes of entries and labels with their widths, and the texts behind them."""
+    codes: list[tuple[bytes, int]] = []
     levels: list[list[str | None]] = []
-    rows = kept.tolist()
-    for column in valuation._contents or []:
-        texts = [column[i] for i in rows]
-        distinct = sorted(set(texts), key=lambda text: (text is None, text or ""))
-        part, width = codes_of(texts, distinct)
-        codes.append(part)
-        widths.append(width)
-        levels.append([brief(text) for text in distinct])
-    label_width, label_levels = 0, None
+    columns: list[list[str | None]] = [*(valuation._contents or [])]
     if valuation._labels is not None:
-        labels = [valuation._labels[i] for i in rows]
-        distinct_labels = sorted_labels(set(labels))
-        part, label_width = codes_of(labels, distinct_labels)
-        codes.append(part)
-        label_levels = [brief(label) for label in distinct_labels]
-    names = valuation._shown_rows[kept]
-    positions = np.issubdtype(names.dtype, np.integer) and np.array_equal(
-        names, np.arange(names.size)
-    )
-    behind = {
-        "rowNames": None if positions else [brief(str(name)) for name in names.tolist()],
+        columns.append([*valuation._labels])
+    for column in columns:
+        texts = [column[i] for i in kept.tolist()]
+        distinct = sorted_labels(set(texts))
+        codes.append(codes_of(texts, distinct))
+        levels.append([brief(text) for text in distinct])
+    names = valuation._shown_rows[kept].tolist()
+    return codes, {
+        "rowNames": None if names == [*range(len(names))] else [brief(str(name)) for name in names],
+        "labels": None if valuation._labels is None else levels.pop(),
         "levels": levels,
-        "labels": label_levels,
     }
-    return codes, behind, widths, label_width
 
 
-def sorted_labels(labels: set[str]) -> list[str]:
-    """Labels in numeric order where all are numbers, else in alphabetic order.
+def sorted_labels(labels: set[str | None]) -> list[str | None]:
+    """Labels in numeric order where all are numbers, else in alphabetic order; None comes last.
 
-    >>> sorted_labels({"10", "9"})
-    ['9', '10']
+    >>> sorted_labels({"10", None, "9"})
+    ['9', '10', None]
     """
+    texts, gone = labels - {None}, [None] * (None in labels)
     try:
-        return sorted(labels, key=float)
+        return [*sorted(texts, key=lambda text: float(text or 0)), *gone]
     except ValueError:
-        return sorted(labels)
+        return [*sorted(texts, key=str), *gone]

@@ -1,4 +1,4 @@
-"""Putting the report together."""
+"""The report: what the page says, and putting it together."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ import numpy as np
 
 from shapley2d._base.checks import check_whole
 from shapley2d._base.page import open_page, write_page
+from shapley2d._base.page_data import brief
+from shapley2d._base.words import counted, plural, typeset
+from shapley2d._valuation.facts import Facts, worth_words
 from shapley2d._valuation.report.payload import (
     as_marked,
+    convergence,
     make_payload,
     rows_to_show,
-    without_errors,
 )
-from shapley2d._valuation.report.summary import summarise, typical_entries
+from shapley2d._valuation.report.typical import typical_entries
+from shapley2d._valuation.units import Units
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from shapley2d._base.arrays import Ints
+    from shapley2d._base.arrays import Bools, Ints
     from shapley2d._valuation.values import CellValues
 
 _SCRIPTS = "table palette heatmap map row cells sums convergence main"
@@ -83,41 +87,37 @@ def write_report(
         raise InputError("payments and costs are of contributors: these are values of cells")
     for name, count in (("n", n), ("max_cells", max_cells)):
         check_whole(count, name, 1)
-    mask = as_marked(marked, valuation.shape)
-    lowest = _lowest(valuation, n)
-    typical = typical_entries(valuation)
-    summary = summarise(
-        valuation,
-        lowest=lowest,
-        typical=typical,
-        marked=mask,
-        n_shown=rows_to_show(valuation.values, max_cells).size,
-    )
-    shown = valuation if valuation._errors_known else without_errors(valuation)
-    scripts = [f"_valuation/report/assets/{name}.js" for name in _SCRIPTS.split()]
+    mask, said = as_marked(marked, valuation.shape), Facts.of(valuation)
+    lowest, typical = _lowest(valuation, n), typical_entries(valuation)
+    kept = rows_to_show(valuation.values, max_cells)
+    known, about = valuation._errors_known, valuation.info.get("about") or {}
     write_page(
         path,
         "_valuation/report/template.html.jinja",
-        scripts=scripts,
+        scripts=[f"_valuation/report/assets/{name}.js" for name in _SCRIPTS.split()],
         info=valuation.info,
         facts=facts,
-        notes=notes,
-        title=title or f"What every {summary['noun']} is worth",
-        summary=summary,
-        row_word=valuation._row_word,
-        payload=make_payload(
-            shown,
-            marked=mask,
-            lowest=lowest,
-            typical=typical,
-            max_cells=max_cells,
-        ),
-        grouped=valuation._grouped,
-        has_labels=valuation._labels is not None,
-        has_history=bool(valuation._convergence),
-        exact=shown.exact,
-        column_errors=bool(shown.column_stderr.any()),
-        row_errors=bool(shown.row_stderr.any()),
+        notes=[*said.notes, *notes],
+        title=title or f"What every {valuation._nouns[0][0]} is worth",
+        v=valuation,
+        nouns=valuation._nouns,
+        said=said,
+        typeset=typeset,
+        meaning=about.get("meaning") or "what it adds to the performance",
+        caution=about.get("caution"),
+        spread=_spread(valuation),
+        marked=_marked(mask, lowest, valuation._nouns[0][0]),
+        findings=[
+            (i, j, _worth(valuation, i, j))
+            for i, j in (divmod(at, valuation.shape[1]) for at in lowest[:3].tolist())
+        ],
+        typical=typical,
+        brief=brief,
+        n_shown=kept.size,
+        payload=make_payload(valuation, marked=mask, lowest=lowest, typical=typical, kept=kept),
+        has_history=bool(convergence(valuation)),
+        column_errors=known and bool(valuation.column_stderr.any()),
+        row_errors=known and bool(valuation.row_stderr.any()),
         n_marked=int(mask.sum()),
     )
 
@@ -139,6 +139,35 @@ def _lowest(valuation: CellValues, n: int) -> Ints:
     Only those below 0; where there are none, the ten least valuable, but no blocks of groups, of
     which there are few: one that helps is not listed as harmful.
     """
-    order = np.argsort(valuation.values, axis=None, kind="stable")[:n]
+    order = valuation._first(n)
     negative = order[valuation.values.ravel()[order] < 0]
     return negative if negative.size or valuation._grouped else order[:10]
+
+
+def _spread(valuation: CellValues) -> tuple[str, str]:
+    """A figure on how certain the values are, and what it is."""
+    if valuation.exact:
+        return "exact", "no sampling error"
+    if not valuation._errors_known:
+        return "unknown", "sampling error"
+    typical = valuation._interval_factor * float(np.median(valuation.stderr))
+    shown, _, many = Units.of(valuation).cells.text(typical, 2).partition(" per ")
+    trusted = ", not reliable" if valuation.caveat else ""
+    noun = many or f"a {valuation._nouns[0][0]}"
+    return typeset(f"± {shown}"), f"typical 95 % interval of {noun}{trusted}"
+
+
+def _marked(marked: Bools, lowest: Ints, noun: str) -> str:
+    if not (total := int(marked.sum())):
+        return ""
+    first = lowest[:total]
+    hits, listed = (int(marked.ravel()[places].sum()) for places in (first, lowest))
+    return (
+        f"Of {counted(total, f'marked {noun}')}, {hits:,} {plural(hits, 'ranks', 'rank')} among "
+        f"the {first.size:,} most harmful, {listed:,} among the {lowest.size:,} listed below."
+    )
+
+
+def _worth(valuation: CellValues, i: int, j: int) -> str:
+    error = valuation.stderr[i, j] if valuation._errors_known else 0.0
+    return worth_words(valuation, valuation.values[i, j], valuation._interval_factor * error)

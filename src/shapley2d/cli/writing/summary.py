@@ -10,15 +10,8 @@ import numpy as np
 from rich.text import Text
 
 from shapley2d._base.words import counted, is_harmless, printable, took_words
-from shapley2d._valuation.wording.certainty import time_limit_sentences
-from shapley2d._valuation.wording.sentences import (
-    about,
-    below_zero_words,
-    evaluated_words,
-    rare_words,
-    score_words,
-)
-from shapley2d._valuation.wording.units import Units, sums_to_score, unit_words
+from shapley2d._valuation.facts import Facts, evaluated_words
+from shapley2d._valuation.units import Units, sums_to_score, unit_words
 from shapley2d._version import __version__
 from shapley2d.cli.console import ResultConsole, make_table, shown
 from shapley2d.cli.wording import in_words
@@ -28,8 +21,8 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
+    from shapley2d._valuation.units import Unit
     from shapley2d._valuation.valuation import Valuation
-    from shapley2d._valuation.wording.units import Unit
     from shapley2d.cli.reading.inputs import Inputs
 
 _WIDTHS = {"column": 40, "content": 40, "label": 24}
@@ -158,7 +151,8 @@ def print_summary(
         columns = place_columns(cells, widths, named=inputs.named)
         values, errors = ([cell[name] for cell in cells] for name in ("value", "stderr"))
         columns |= _worth(valuation, units.cells, values, errors)
-        hurt = bool((valuation.values < 0).any()) and not about(valuation).get("caution")
+        caution = (valuation.info.get("about") or {}).get("caution")
+        hurt = bool((valuation.values < 0).any()) and not caution
         noun = valuation._nouns[0][1]
         title = f"{noun.capitalize()} that hurt most" if hurt else f"Lowest {noun}"
         console.print(make_table(title, columns, ("95 %", *_less(inputs))))
@@ -167,20 +161,20 @@ def print_summary(
 
 def headline(valuation: Valuation, inputs: Inputs) -> str:
     """The table, the validation rows, the score, what the columns add, and how certain it is."""
-    info, caution = valuation.info, about(valuation).get("caution")
-    certain = "no sampling error" if valuation.exact else valuation.describe()
+    info, facts = valuation.info, Facts.of(valuation)
+    certain = "no sampling error" if valuation.exact else facts.certainty
     rows = evaluated_words(info, printable(inputs.valid.path) if inputs.valid else "")
     n, m = inputs.X.shape
     took = took_words(info.get("seconds"))
     table = f"{printable(inputs.train.path)}: {counted(n, 'row')} x {counted(m, 'column')}"
     lines = [
         f"{table}, predicting {inputs.target!r} ({info.get('task')}), {rows}",
-        score_words(valuation),
-        in_words(rare_words(valuation)),
-        f"method {info.get('method')}: {caution or f'{certain}.'}",
-        "" if caution else below_zero_words(valuation),
+        facts.score,
+        *(in_words(note) for note in facts.notes),
+        f"method {info.get('method')}: {certain}.",
+        facts.below_zero,
         f"took {took}" if took else "",
-        *time_limit_sentences(valuation),
+        *([] if valuation.exact else facts.precision),
     ]
     return "\n".join(printable(line) for line in lines if line) + "\n"
 

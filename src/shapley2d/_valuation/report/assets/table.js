@@ -46,7 +46,7 @@ class ValuedTable {
 
   readEntries(bytes, texts) {
     let start = 0;
-    this.entryCodes = this.widths.map((width) => {
+    this.entryCodes = this.widths.slice(0, texts.levels.length).map((width) => {
       const codes = codeArray(bytes, start, this.n, width);
       start += this.n * width;
       return codes;
@@ -54,7 +54,7 @@ class ValuedTable {
     this.levels = texts.levels;
     this.rowNames = texts.rowNames;
     this.labelLevels = texts.labels;
-    this.labelCodes = texts.labels ? codeArray(bytes, start, this.n, this.labelWidth) : null;
+    this.labelCodes = texts.labels ? codeArray(bytes, start, this.n, this.widths[this.widths.length - 1]) : null;
   }
 
   value(i, j) { return this.codes[j * this.n + i] * this.scales[j]; }

@@ -36,22 +36,7 @@ class Score:
     @classmethod
     def of(cls, info: dict[str, Any]) -> Score | None:
         """The score of a record; None for a game of the user's own."""
-        known = info.get("score")
-        if not isinstance(known, dict) or not isinstance(known.get("name"), str):
-            return None
-        factor, shift = known.get("factor", 1.0), known.get("shift", 0.0)
-        if not all(isinstance(one, (int, float)) and math.isfinite(one) for one in (factor, shift)):
-            return None  # a file may hold anything
-        rarest = known.get("rarest")
-        return cls(
-            known["name"],
-            str(known.get("says") or ""),
-            float(factor),
-            float(shift),
-            known.get("per_cent") is True,
-            known.get("squared") is True,
-            rarest if _is_rare(rarest) else None,
-        )
+        return None if info.get("score") is None else cls(**info["score"])
 
     def level(self, utility: float, decimals: int) -> str:
         """A score: ``71.5 %``."""
@@ -72,24 +57,12 @@ class Score:
         return min(max(digits - math.floor(math.log10(size)), int(self.per_cent)), 6)
 
 
-def _is_rare(record: Any) -> bool:
-    """Whether a record of a rare class has what is said of it; a file may hold anything."""
-    if not isinstance(record, dict) or "label" not in record:
-        return False
-    share, count = record.get("share"), record.get("n_classes")
-    return isinstance(share, float) and 0 <= share <= 1 and isinstance(count, int) and count > 0
-
-
 @dataclass(frozen=True)
 class Unit:
     """What values are shown in: ``factor * value``, and the words that go with it."""
 
     factor: float = 1.0
     words: str = ""
-
-    def number(self, value: float, *, signed: bool = False) -> str:
-        """A value in the unit, to three digits."""
-        return figure(self.factor * value, signed=signed)
 
     def numbers(self, values: Sequence[float], *, signed: bool = False) -> list[str]:
         """Values of one list in the unit, all with the decimals of the largest; points with one.
@@ -126,13 +99,9 @@ class Unit:
         power = math.floor(math.log10(largest))
         return max(1 - power, 1) if self.words else max(2 - power, 0)
 
-    def text(self, value: float, *, signed: bool = False) -> str:
-        """A value with its unit."""
-        return f"{self.number(value, signed=signed)} {self.words}".rstrip()
-
-    def error(self, value: float) -> str:
-        """An error with its unit, to two digits."""
-        return f"{figure(self.factor * value, 2)} {self.words}".rstrip()
+    def text(self, value: float, digits: int = 3, *, signed: bool = False) -> str:
+        """A value with its unit; an error has two digits."""
+        return f"{figure(self.factor * value, digits, signed=signed)} {self.words}".rstrip()
 
 
 def points_of(info: dict[str, Any]) -> Unit:
@@ -160,17 +129,17 @@ def unit_words(info: dict[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Units:
+    """The units of a result: of sums of columns, of rows and of cells."""
+
     score: Score | None
-    points: (
-        Unit  # of the score, also of columns; the values themselves where that is not in per cent
-    )
+    points: Unit  # of the score; the values themselves where that is not in per cent
     rows: Unit  # points, or points per 1,000 such rows
     cells: Unit
 
     @classmethod
     def of(cls, values: CellValues) -> Units:
         score, points = Score.of(values.info), points_of(values.info)
-        if score is None or not score.per_cent or values._grouped:
+        if not points.words or values._grouped:
             return cls(score, points, points, points)
         rows = _for_many(points, values.row_values, "rows")
         return cls(score, points, rows, _for_many(points, values.values, "cells"))
@@ -183,8 +152,7 @@ def _for_many(points: Unit, values: Floats, nouns: str) -> Unit:
         if not 0 < largest < 0.1:
             break
         largest *= 1_000
-        points_of_many = f"points per {count:,} such {nouns}"
-        points = Unit(points.factor * 1_000, points_of_many)
+        points = Unit(points.factor * 1_000, f"points per {count:,} such {nouns}")
     return points
 
 
