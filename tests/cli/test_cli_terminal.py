@@ -238,7 +238,7 @@ FOREST = "--method forest values the cells under a forest in about 1 s"
         ("cells -m knn", [IN_TIME, FOREST]),
         ("cells -m knn --max-time 9h", [FOREST]),
         ("cells -m forest --max-draws 80", [IN_TIME]),
-        ("cells -m forest --model forest", []),
+        ("cells -m forest --model random_forest", []),
         ("inspect", [IN_TIME]),
     ],
 )

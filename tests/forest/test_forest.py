@@ -299,7 +299,7 @@ def test_what_is_far_from_explained_is_said_first(seed):
         v = valued(X, y, Xv, yv, model=clone(model).fit(X, y))
     assert abs(v.info["unexplained"]) > 0.1
     explained = v.total / (v.info["model_score"] - v.info["baseline_utility"])
-    assert f"; the values below sum to {explained:.0%} of what it gains." in repr(v)
+    assert f"The values sum to {explained:.0%} of what your model gains." in repr(v)
 
 
 def test_a_model_of_other_rows_is_refused():
@@ -670,7 +670,7 @@ def test_the_baseline_is_what_it_is_called(kind, model):
     if said == "that of its trees without any column":
         h = sklearn_model(fitted, X, y).utility(Xv, yv)
         expected = h(frozenset(range(40)), frozenset())
-        assert "of its trees without any column." in repr(v)
+        assert "; its trees without any column give " in repr(v)
     else:
         assert said == "what the rows' labels alone predict"
         constant = Constant(strategy="mean") if kind == "numbers" else Guess(strategy="prior")

@@ -98,7 +98,7 @@ def _score(values: CellValues, score: Score | None) -> tuple[list[tuple[str, str
         off, blind = (figure(math.sqrt(max(-one, 0.0))) for one in (total + baseline, baseline))
         sentence += f" Root mean squared error: {off} instead of {blind}, in units of the target."
     if abs(share := info.get("unexplained") or 0.0) > MOST_UNEXPLAINED:
-        sentence = f"The values explain {1 - share:.0%} of what your model gains. {sentence}"
+        sentence = f"The values sum to {1 - share:.0%} of what your model gains. {sentence}"
     if abs(share) >= 0.0005:
         sentence += (
             f" That is {abs(share):.1%} {'less' if share > 0 else 'more'} than it gains: its trees "
@@ -115,7 +115,7 @@ def _guess(info: dict[str, Any]) -> str:
     """What predicts without any column, and its verb."""
     guess = str(info.get("baseline") or "labels alone").removeprefix("that of ")
     if "labels alone" not in guess:
-        return f"{guess} gives"
+        return f"{guess} {'give' if 'trees' in guess else 'gives'}"
     if info.get("task") != "regression":
         return "the labels alone give"
     if info.get("method") == "knn":
