@@ -161,7 +161,7 @@ def test_the_command_takes_a_checkpoint(command, tmp_path, capsys, monkeypatch):
     assert command(*call, "-o", tmp_path / "w.csv") == 0
     assert (tmp_path / "v.csv").read_text() == (tmp_path / "w.csv").read_text()
     assert command(*call, "--seed", 5) == 2
-    assert "is of another run: random_state is 0 there and 5 here" in capsys.readouterr().err
+    assert "is of another run: --seed is 0 there and 5 here" in capsys.readouterr().err
 
 
 def test_the_command_takes_a_cluster(dask_client, command, tmp_path):
