@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.entries import is_number
-from shapley2d._base.words import did_you_mean
-from shapley2d.exceptions import InputError, Setting
+from shapley2d._base.words import did_you_mean, shown
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,11 +45,9 @@ def read_costs(costs: Any, names: Sequence[str], budget: Any = None) -> Floats |
     """What every contributor costs, by name or in their order; None where nobody said."""
     if budget is not None:
         if not _is_price(budget):
-            raise InputError(Setting("budget", budget), " must be a number from 0 on")
+            raise InputError(f"budget={shown(budget)} must be a number from 0 on")
         if costs is None:
-            raise InputError(
-                Setting("budget"), " needs ", Setting("costs"), ": what each contributor costs"
-            )
+            raise InputError("budget needs costs: what each contributor costs")
     if costs is None:
         return None
     if hasattr(costs, "items") and not hasattr(costs, "columns"):
@@ -57,23 +55,18 @@ def read_costs(costs: Any, names: Sequence[str], budget: Any = None) -> Floats |
         for name in given:
             if name not in names:
                 raise InputError(
-                    Setting("costs"), f" names {name!r}, who is no contributor",
-                    did_you_mean(name, names),
+                    f"costs names {name!r}, who is no contributor{did_you_mean(name, names)}"
                 )  # fmt: skip
         for name in names:
             if name not in given:
-                raise InputError(Setting("costs"), f" has no cost for {name!r}")
+                raise InputError(f"costs has no cost for {name!r}")
         costs = [given[name] for name in names]
     items = list(costs)
     if len(items) != len(names):
-        raise InputError(
-            Setting("costs"), f" has {len(items)} entries for {len(names)} contributors"
-        )
+        raise InputError(f"costs has {len(items)} entries for {len(names)} contributors")
     for name, item in zip(names, items, strict=True):
         if not _is_price(item):
-            raise InputError(
-                Setting("costs"), f": the cost of {name!r} is {item!r}, not a number from 0 on"
-            )
+            raise InputError(f"costs: the cost of {name!r} is {item!r}, not a number from 0 on")
     return np.array(items, dtype=np.float64)
 
 

@@ -15,7 +15,7 @@ from shapley2d._estimation.total import Lines
 from shapley2d._methods.solve import checkpoint_of
 from shapley2d._models.game_draws import AllSets, Orders
 from shapley2d._theory.axes import nested, step_weights
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from shapley2d._base.arrays import Bools, Floats, Ints
@@ -173,9 +173,9 @@ def _draws(game: FragmentGame, run: Run, judging: Judging) -> ScoredSets | Score
         design = "all sets" if in_time else "orders"
     if design == "all sets" and players > MOST_FORCED:
         raise InputError(
-            Setting("method", "exact"), f" takes all sets of {counted(n, 'contributor')}"
-            f"{f' and {m} columns' if m > 1 else ''}, which are too many: "
-            "use MonteCarlo, which samples orders",
+            "method='exact' takes all sets of "
+            f"{counted(n, 'contributor')}{f' and {m} columns' if m > 1 else ''}, which are "
+            "too many: use MonteCarlo, which samples orders"
         )  # fmt: skip
     if design == "all sets":
         draws: ScoredSets | ScoredOrders = ScoredSets(game, run)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from shapley2d._base.json_record import check_form
-from shapley2d._base.words import counted, format_seconds, printable
+from shapley2d._base.words import counted, format_seconds, printable, shown
 from shapley2d._fragments.best_sets import best_for_cost, best_of_size, read_costs
 from shapley2d._fragments.payments import UNTRUSTED, divide, payment_interval, units_of
 from shapley2d._tables.frames import make_frame
 from shapley2d._valuation.units import Score, points_of
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     import os
@@ -138,7 +138,7 @@ class Fragments:
     def cents(self, valuation: Valuation, total: Any, *, trusted: bool = False) -> list[int]:
         """What everybody is paid of an amount, in cents."""
         if self.crossed and not trusted:
-            raise InputError(*UNTRUSTED)
+            raise InputError(UNTRUSTED)
         names = [str(name) for name in valuation.row_names]
         return divide(units_of(total), valuation.row_values.tolist(), names)
 
@@ -166,8 +166,8 @@ class Fragments:
             found = best_for_cost(self.sets, self.set_scores, price, budget)
             if not found.size:
                 raise InputError(
-                    Setting("budget", budget), " pays for nobody: the cheapest costs ",
-                    f"{price.min():g}",
+                    f"budget={shown(budget)} pays for nobody: the cheapest costs "
+                    f"{price.min():g}"
                 )  # fmt: skip
         half, scores, sets = valuation._interval_factor, self.set_scores[found], self.sets[found]
         lost = self.whole - scores

@@ -13,10 +13,10 @@ import numpy as np
 
 from shapley2d._base.arrow import pa, pc
 from shapley2d._base.warnings import warn_input
-from shapley2d._base.words import counted, one_of, plural
+from shapley2d._base.words import counted, one_of, plural, shown
 from shapley2d._tables.kinds import KIND_PLURALS
 from shapley2d._tables.table import Column, FromText, Table
-from shapley2d.exceptions import InputError, Place, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,8 +72,7 @@ def join_pieces(pieces: Sequence[Piece], target: str, disagree: str) -> Joined:
         warn_input(f"labels are given apart, so the column {target!r} of {several} is not used")
     if everybody is None and not holders:
         raise InputError(
-            f"no fragment holds the target {target!r}: give the labels apart, by ",
-            Setting("labels"),
+            f"no fragment holds the target {target!r}: give the labels apart, by labels"
         )
     ids = pc.unique(pa.concat_arrays([piece.ids for piece in owners]))
     ids = ids.take(pc.array_sort_indices(ids))
@@ -112,9 +111,9 @@ def _check_common(owners: Sequence[Piece], sources: Sequence[Piece]) -> None:
     for piece in owners:
         if not pc.any(pc.is_in(piece.ids, value_set=labelled)).as_py():
             raise InputError(
-                Place(piece.name), " has no id in common with the labels: its first is "
-                f"{piece.ids[0].as_py()!r}, theirs {labelled[0].as_py()!r}; name the id that all "
-                "use by ", Setting("on"),
+                f"{piece.name} has no id in common with the labels: its first is "
+                f"{piece.ids[0].as_py()!r}, theirs {labelled[0].as_py()!r}; name the id that "
+                "all use by on"
             )  # fmt: skip
 
 
@@ -186,8 +185,8 @@ class _Joining:
         words = f"contributors disagree about {counted(self._count, 'cell')}: {self._first}"
         if self._disagree == "error":
             raise InputError(
-                f"{words}; correct it, or set ", Setting("disagree", "first"), " to take the first "
-                "one's entry or ", Setting("disagree", "missing"), " to take none",
+                f"{words}; correct it, or set disagree='first' to take the first one's entry "
+                "or disagree='missing' to take none"
             )  # fmt: skip
         effect = (
             "no entry counts" if self._disagree == "missing" else "the first one's entry counts"
@@ -210,8 +209,8 @@ def _one_kind(name: str, pieces: Sequence[Piece]) -> tuple[Kind, str]:
         (one, at_one), (other, at_other) = list(kinds.items())[:2]
         raise InputError(
             f"column {name!r} holds {KIND_PLURALS[one]} in {at_one.name} and "
-            f"{KIND_PLURALS[other]} in {at_other.name}: give both the same type, or set ",
-            Setting("kinds", {name: "text"}),
+            f"{KIND_PLURALS[other]} in {at_other.name}: give both the same type, or set "
+            f"kinds={shown({name: 'text'})}"
         )
     notations = {piece.columns[name].from_text.notation: piece for piece in full}
     days = [note for note in notations if note in ("day first", "month first")]

@@ -13,7 +13,7 @@ from shapley2d._base.words import did_you_mean
 from shapley2d._fragments.pieces import Piece, check_names, id_text, only_has, whole_piece
 from shapley2d._tables.align import in_order
 from shapley2d._tables.intake import as_frame, names_of, opened
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +39,7 @@ def owned_pieces(
         masks = _by_claim(owners, whole.ids.to_pylist(), names, target)
     else:
         raise InputError(
-            Setting("owners"), " must have the columns 'owner', 'row' and 'column'", only_has(given)
+            f"owners must have the columns 'owner', 'row' and 'column'{only_has(given)}"
         )
     check_names(masks)
     pieces = [
@@ -64,9 +64,7 @@ def _by_claim(
     lines = frame.select("owner", "row", "column").iter_rows()
     for k, (owner, row, column) in enumerate(lines, start=1):
         if is_missing(owner):
-            raise InputError(
-                Setting("owners"), f": claim {k} (counted from 1) has no owner: name it"
-            )
+            raise InputError(f"owners: claim {k} (counted from 1) has no owner: name it")
         at = []
         for what, entry, known, every in (
             ("row", row, rows, ids), ("column", column, columns, features),
@@ -78,8 +76,7 @@ def _by_claim(
                     if what == "column":
                         why = did_you_mean(one, names) or ", which the table does not have"
                     raise InputError(
-                        Setting("owners"), f": claim {k}, of {owner!r}, names the {what} {one!r}",
-                        why,
+                        f"owners: claim {k}, of {owner!r}, names the {what} {one!r}{why}"
                     )  # fmt: skip
             at.append([known[one] for one in chosen])
         mask = masks.setdefault(as_text(owner), np.zeros((len(ids), len(names)), dtype=bool))
@@ -110,10 +107,10 @@ def _by_cell(
     columns = next((some for some in (every, features) if array.shape == (n, len(some))), None)
     if columns is None:
         raise InputError(
-            Setting("owners"),
-            f" has the shape {array.shape}, but the table has {(n, len(features))}",
-            " without its target" if len(features) < len(names) else "",
-            ": pass one name for every cell, or claims with the columns 'owner', 'row', 'column'",
+            f"owners has the shape {array.shape}, but the table has "
+            f"{(n, len(features))}{' without its target' if len(features) < len(names) else ''}: "
+            "pass one name for every cell, or claims with the columns 'owner', 'row', "
+            "'column'"
         )
     given = [None if is_missing(one) else as_text(one) for one in array.ravel()]
     texts = np.full((n, len(names)), None, dtype=object)

@@ -14,7 +14,8 @@ import numpy as np
 
 from shapley2d._base.entries import is_number
 from shapley2d._base.precision import LEVEL
-from shapley2d.exceptions import InputError, Setting
+from shapley2d._base.words import shown
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,13 +23,9 @@ if TYPE_CHECKING:
     from shapley2d._base.arrays import Floats
 
 UNTRUSTED = (
-    (
-        "there is no validation table, so the contributors' own rows test each other, and rows "
-        "that one of them invents vouch for each other: give a validation table that no "
-        "contributor has seen, or set "
-    ),
-    Setting("trusted", value=True),
-    " if everybody's rows are trusted as a test",
+    "there is no validation table, so the contributors' own rows test each other, and rows that "
+    "one of them invents vouch for each other: give a validation table that no contributor has "
+    "seen, or set trusted=True if everybody's rows are trusted as a test"
 )
 """The message where payments are asked for without a validation table."""
 
@@ -43,13 +40,13 @@ def units_of(total: Any, digits: int = 2) -> int:
     except InvalidOperation:
         amount = Decimal("nan")
     if not amount.is_finite() or amount <= 0:
-        raise InputError(Setting("pay", total), " must be a positive number")
+        raise InputError(f"pay={shown(total)} must be a positive number")
     units = amount.scaleb(digits)
     if units != units.to_integral_value():
-        raise InputError(Setting("pay", total), f" has more than {digits} decimals: round it")
+        raise InputError(f"pay={shown(total)} has more than {digits} decimals: round it")
     if units > _MOST:
         raise InputError(
-            Setting("pay", total), " is too large to divide to the cent: divide thousands instead"
+            f"pay={shown(total)} is too large to divide to the cent: divide thousands instead"
         )
     return int(units)
 

@@ -17,7 +17,7 @@ from shapley2d._tables.align import index_of
 from shapley2d._tables.column_warnings import warn_of_reading
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.intake import as_frame, is_path, names_of, opened, without_column
-from shapley2d.exceptions import InputError, Place, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -64,23 +64,20 @@ def named_fragments(fragments: Any) -> dict[str, Any]:
     if hasattr(fragments, "items") and not hasattr(fragments, "columns"):
         named = {as_text(name): one for name, one in fragments.items()}
         if len(named) < len(fragments):
-            raise InputError(Setting("fragments"), " has two names that read the same: rename one")
+            raise InputError("fragments has two names that read the same: rename one")
     elif isinstance(fragments, (list, tuple)):
         named = {}
         for k, one in enumerate(fragments, start=1):
             name = _file_name(one) if is_path(one) else f"contributor {k}"
             if name in named:
                 raise InputError(
-                    Setting("fragments"),
-                    f" holds two files named {name!r}: pass a dict with a name for each",
+                    f"fragments holds two files named {name!r}: pass a dict with a name for each"
                 )
             named[name] = one
     else:
         raise InputError(
-            Setting("fragments"),
-            " must be a dict or a list of tables or paths, one for each contributor; one "
-            "assembled table needs ",
-            Setting("owners"),
+            "fragments must be a dict or a list of tables or paths, one for each "
+            "contributor; one assembled table needs owners"
         )
     check_names(named)
     return named
@@ -108,15 +105,15 @@ def read_piece(name: str, data: Any, on: str | None, kinds: Mapping[str, str] | 
     names = names_of(data)
     if on is None and index_of(as_frame(data)) is None:
         raise InputError(
-            Place(name), " does not say which row is which: name the id column by ",
-            Setting("on"), _id_hint(names),
+            f"{name} does not say which row is which: name the id column by "
+            f"on{_id_hint(names)}"
         )  # fmt: skip
     if on is not None and on not in names:
         raise InputError(
-            Place(name), f" has no id column {on!r}", did_you_mean(on, names) or only_has(names)
+            f"{name} has no id column {on!r}{did_you_mean(on, names) or only_has(names)}"
         )
     if not {*names} - {on}:
-        raise InputError(Place(name), " has no columns besides the ids: leave this file out")
+        raise InputError(f"{name} has no columns besides the ids: leave this file out")
     own = {key: kind for key, kind in (kinds or {}).items() if key in names}
     return whole_piece(name, data, on, own or None)
 
@@ -138,15 +135,15 @@ def row_ids(keys: Any, name: str) -> Any:
     if ids.null_count:
         row = int(np.flatnonzero(np.asarray(pc.is_null(ids)))[0])
         raise InputError(
-            Place(name), f" has no id in {counted(ids.null_count, 'row')}, first in row ",
-            f"{row + 1} (counted from 1): fill it, or drop that row",
+            f"{name} has no id in {counted(ids.null_count, 'row')}, first in row {row + 1} "
+            "(counted from 1): fill it, or drop that row"
         )  # fmt: skip
     if pc.count_distinct(ids).as_py() < len(ids):
         twice = [one for one in pc.value_counts(ids).to_pylist() if one["counts"] > 1]
         raise InputError(
-            Place(name), f": the id {twice[0]['values']!r} stands in {twice[0]['counts']} rows",
-            f" ({len(twice):,} ids stand more than once)" if len(twice) > 1 else "",
-            ": give each row an id of its own, or drop the repeated rows",
+            f"{name}: the id {twice[0]['values']!r} stands in {twice[0]['counts']} "
+            f"rows{f' ({len(twice):,} ids stand more than once)' if len(twice) > 1 else ''}: "
+            "give each row an id of its own, or drop the repeated rows"
         )  # fmt: skip
     return ids
 
@@ -182,20 +179,16 @@ def label_piece(y: Any, labels: Any, on: str | None) -> tuple[str, Piece | None]
             return y, None
         piece = read_piece("labels", labels, on, None)
         if y not in piece.columns:
-            raise InputError(
-                Place("labels"), f" has no column {y!r}", did_you_mean(y, piece.columns)
-            )
+            raise InputError(f"labels has no column {y!r}{did_you_mean(y, piece.columns)}")
         return y, replace(piece, name="")
     if labels is not None:
-        raise InputError(
-            Setting("labels"), " are given, so ", Place("y"), " must be the name of their column"
-        )
+        raise InputError("labels are given, so y must be the name of their column")
     name = as_text(getattr(y, "name", None) or "(label)")
     table, index = as_table({name: y}, "y"), index_of(y)
     if index is None and on is not None:
         raise InputError(
-            Place("y"), " does not say which label is whose: pass a series with the ids as its "
-            "index, or a table by ", Setting("labels"),
+            "y does not say which label is whose: pass a series with the ids as its index, "
+            "or a table by labels"
         )  # fmt: skip
     ids = row_ids(table.row_names if index is None else np.asarray(index), "y")
     return name, make_piece("", ids, table)

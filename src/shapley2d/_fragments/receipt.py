@@ -17,7 +17,7 @@ from shapley2d._base.json_record import Maybe, check_form, none_if_infinite, rea
 from shapley2d._base.limits import is_too_deep, read_record_file
 from shapley2d._base.words import printable
 from shapley2d._fragments.signature import sign
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     import os
@@ -75,9 +75,8 @@ def make_receipt(
     facts, info = valuation._fragments, valuation.info
     if info.get("time_up") or info.get("interrupted"):
         raise InputError(
-            "the run ended early, so nobody could repeat it: run it again without ",
-            Setting("max_time"),
-            " or Ctrl-C",
+            "the run ended early, so nobody could repeat it: run it again without max_time "
+            "or Ctrl-C"
         )
     each = facts.each(valuation)
     names = [one["contributor"] for one in each]

@@ -34,7 +34,7 @@ from shapley2d._tables.problem import Problem, Split, crossed_splits, validated_
 from shapley2d._tables.reading.files import Source
 from shapley2d._tables.splits import check_cv, split_rows
 from shapley2d._tables.target import as_target
-from shapley2d.exceptions import InputError, Place, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     import os
@@ -241,7 +241,7 @@ def _splits(
     if X_valid is None:
         for name in ("y_valid", "valid_weight"):
             if asked[name] is not None:
-                raise InputError(Setting(name), " needs a validation table ", Place("X_valid"))
+                raise InputError(f"{name} needs a validation table X_valid")
         warn_input(
             "there is no validation table, so the contributors' own rows test each other: rows "
             "that one of them invents vouch for each other"
@@ -256,16 +256,16 @@ def _splits(
         column = target if y_valid is None else y_valid
         if column not in names:
             raise InputError(
-                Place("X_valid"), f" has no target {column!r}: add it as a column, or give ",
-                Place("y_valid"), did_you_mean(column, names),
+                f"X_valid has no target {column!r}: add it as a column, or give "
+                f"y_valid{did_you_mean(column, names)}"
             )  # fmt: skip
         X_valid, y_valid = without_column(X_valid, column, "X_valid")
     for name in joined.table.column_names:
         if name not in names:
             holder = next(piece.name for piece in pieces if name in piece.columns)
             raise InputError(
-                Place("X_valid"), f" lacks the column {name!r}, which {holder} holds: add it, or "
-                "drop it from the fragments",
+                f"X_valid lacks the column {name!r}, which {holder} holds: add it, or drop it "
+                "from the fragments"
             )  # fmt: skip
     frame = nw.from_native(as_frame(X_valid, "X_valid"), eager_only=True)
     chosen = frame.select(joined.table.column_names).to_native()

@@ -23,7 +23,7 @@ from shapley2d._fragments.signature import public_key as key_in
 from shapley2d._fragments.value import value_fragments
 from shapley2d._tables.digest import content_digest
 from shapley2d._tables.intake import is_path
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     import os
@@ -196,8 +196,7 @@ def _check_values(
     question = record["question"] | {"method": record["question"]["method"] or method}
     if question["method"] is None:
         raise InputError(
-            "the receipt was made with a model that no file can hold: give it again as ",
-            Setting("method"),
+            "the receipt was made with a model that no file can hold: give it again as method"
         )
     del question["max_time"]
     names = [one["name"] for one in record["contributors"]]

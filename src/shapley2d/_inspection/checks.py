@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.warnings import without_warnings
+from shapley2d._base.words import shown
 from shapley2d._inspection.binning import MOST_CATEGORIES
 from shapley2d._inspection.columns.finding import RARE
 from shapley2d._inspection.marginal import shape_of
@@ -19,7 +20,7 @@ from shapley2d._inspection.tables.marks import is_bound
 from shapley2d._inspection.tables.read import inspected_table
 from shapley2d._tables.column_warnings import looks_like_key
 from shapley2d._tables.table import Table
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -39,7 +40,7 @@ def pandera_schema(inspection: InspectedCells, findings: Collection[int] | None)
     accepted = every if findings is None else findings
     if not {*accepted} <= {*every}:
         raise InputError(
-            Setting("findings", findings), f" must be positions of the {len(every)} findings"
+            f"findings={shown(findings)} must be positions of the {len(every)} findings"
         )
     cells, m = inspection._cells, inspection.shape[1]
     wrong = cells.standing_out[:, :m].copy()

@@ -26,7 +26,7 @@ from shapley2d._tables.intake import (
 from shapley2d._tables.table import Table
 from shapley2d._tables.target import as_target, label_name
 from shapley2d._tables.target_entries import as_series
-from shapley2d.exceptions import InputError, Place, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from shapley2d._inspection.cells import ScoredCells
@@ -40,9 +40,8 @@ MAX_COLUMNS = 1024
 def check_width(n_columns: int) -> None:
     if n_columns > MAX_COLUMNS:
         raise InputError(
-            Place("X"),
-            f" has {n_columns:,} columns: an inspection predicts each from all others and takes at "
-            f"most {MAX_COLUMNS:,}; drop columns, or inspect the table in parts",
+            f"X has {n_columns:,} columns: an inspection predicts each from all others and "
+            f"takes at most {MAX_COLUMNS:,}; drop columns, or inspect the table in parts"
         )
 
 
@@ -195,10 +194,8 @@ def _as_reference(reference: Any, y: Any, options: dict[str, Any]) -> Reference:
         return reference._reference
     if y is not None and not isinstance(y, str):
         raise InputError(
-            Setting("reference"),
-            " is a table, whose labels are not known: pass ",
-            Setting("y"),
-            " as the name of a column of both tables, or the inspection of the trusted one",
+            "reference is a table, whose labels are not known: pass y as the name of a "
+            "column of both tables, or the inspection of the trusted one"
         )
     try:
         return Reference(inspect_cells(reference, y, **options))
@@ -212,13 +209,10 @@ def _target_name(trusted: Reference, X: Any, y: Any) -> Any:
     if y is not None:
         if label is None:
             raise InputError(
-                Place("y"),
-                " is a label, but the reference was inspected without labels: leave it out",
+                "y is a label, but the reference was inspected without labels: leave it out"
             )
         if label.name in _names(X) and not (isinstance(y, str) and y == label.name):
-            raise InputError(
-                Place("y"), f" is not the reference's label, which is {label.name!r}: give none"
-            )
+            raise InputError(f"y is not the reference's label, which is {label.name!r}: give none")
         return y
     return label.name if label is not None and label.name in _names(X) else None
 
@@ -231,14 +225,11 @@ def _with_names(table: Table, like: Table, *, named: bool) -> Table:
     """New rows with the names of the reference's columns, if they have no names themselves."""
     if named:
         if not {*table.column_names} & {*like.column_names}:
-            raise InputError(
-                Place("X"), " has no column of the reference: give both the same names"
-            )
+            raise InputError("X has no column of the reference: give both the same names")
         return table
     if table.n_columns != like.n_columns:
         raise InputError(
-            Place("X"),
-            f" has {table.n_columns} columns without names, but the reference has {like.n_columns}",
+            f"X has {table.n_columns} columns without names, but the reference has {like.n_columns}"
         )
     columns = zip(table.columns, like.column_names, strict=True)
     return replace(table, columns=tuple(replace(one, name=name) for one, name in columns))
@@ -253,9 +244,8 @@ def read_label(y: Any, named: str | None, table: Table, kinds: Any = None) -> tu
     label = as_table({name: y}, "y", {name: kinds[name]} if is_asked else None)
     if label.n_rows != table.n_rows:
         raise InputError(
-            Place("y"),
-            f" has {label.n_rows} entries, but its table has {table.n_rows} rows: inconsistent "
-            "numbers of samples",
+            f"y has {label.n_rows} entries, but its table has {table.n_rows} rows: "
+            "inconsistent numbers of samples"
         )
     return y, label
 

@@ -12,6 +12,7 @@ import numpy as np
 from shapley2d._base.checks import check_whole
 from shapley2d._base.progress import Pace, reporting
 from shapley2d._base.warnings import without_warnings
+from shapley2d._base.words import shown
 from shapley2d._inspection.inspect import inspect_cells, read_label
 from shapley2d._inspection.inspection import Inspection
 from shapley2d._inspection.ranking import rank_cells
@@ -29,7 +30,7 @@ from shapley2d._tables.problem import Problem, Split
 from shapley2d._tables.scoring import check_scoring
 from shapley2d._tables.table import native_rows
 from shapley2d._tables.target import as_target, guess_task, match_target
-from shapley2d.exceptions import InputError, Place, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -116,8 +117,8 @@ def measure_repair(
     log: Changes = {} if inspects else _log_changes(repairs, data)
     if not inspects and (n is not None or probability is not None):
         raise InputError(
-            Setting("n" if n is not None else "probability"),
-            " goes with an inspection: the log lists the changes",
+            f"{'n' if n is not None else 'probability'} goes with an inspection: the log "
+            "lists the changes"
         )
     parts = [part for k in range(n_repeats) for part in _folds(data, cv, run.seed + k)]
     scores = np.zeros((3, len(parts)))
@@ -276,24 +277,17 @@ def _log_changes(log: Any, data: _Data) -> Changes:
     wanted = ("row", "column", "after")
     if not isinstance(frame, nw.DataFrame) or any(name not in frame.columns for name in wanted):
         raise InputError(
-            Setting("repairs"),
-            " must be an Inspection, or the log of a repair: a frame of row, column and after",
+            "repairs must be an Inspection, or the log of a repair: a frame of row, column "
+            "and after"
         )
     places = {str(name): i for i, name in enumerate(data.row_names.tolist())}
     if len(places) < data.row_names.size:
-        raise InputError(
-            Place("X"), " has several rows of the same name: give it an index without repeats"
-        )
+        raise InputError("X has several rows of the same name: give it an index without repeats")
     known = {data.label, *as_table(data.native, "X", data.kinds).column_names}
     changes: Changes = {}
     for row, column, after in frame.select(wanted).rows():
         if str(row) not in places or str(column) not in known:
-            raise InputError(
-                Setting("repairs"),
-                f" changes row {row!r}, column {column!r}, which ",
-                Place("X"),
-                " lacks",
-            )
+            raise InputError(f"repairs changes row {row!r}, column {column!r}, which X lacks")
         gone = after is None or after != after  # noqa: PLR0124  (NaN)
         changes.setdefault(str(column), {})[places[str(row)]] = None if gone else str(after)
     return changes
@@ -314,7 +308,7 @@ def _folds(data: _Data, cv: int, seed: int) -> list[tuple[NDArray[np.intp], NDAr
 
     count = data.rows.size
     if count < 2 * cv:
-        raise InputError(f"{count} rows with a label are too few for ", Setting("cv", cv))
+        raise InputError(f"{count} rows with a label are too few for cv={shown(cv)}")
     labels = data.y[data.rows].astype(str)
     _, sizes = np.unique(labels, return_counts=True)
     stratify = data.task == "classification" and sizes.max() >= cv

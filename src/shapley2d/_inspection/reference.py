@@ -27,7 +27,7 @@ from shapley2d._inspection.tables.read import beyond_as_strays
 from shapley2d._tables.kinds import as_category
 from shapley2d._tables.table import Column, FromText, Table
 from shapley2d._tables.texts.column import text_column
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,8 +74,7 @@ class Reference:
         alone = facts.get("columns_not_predicted", [])
         if not (_is_whole(seed, 0) and _is_whole(trees, 1) and isinstance(alone, list)):
             raise InputError(
-                Setting("reference"),
-                " does not say how its trees were grown: inspect the trusted table again",
+                "reference does not say how its trees were grown: inspect the trusted table again"
             )
         lessons = Lessons(columns, len(columns) - self.cells.has_classes, seed, trees)
         grown = [k for k, name in enumerate(lessons.names) if name not in alone]

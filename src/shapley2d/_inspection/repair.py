@@ -10,7 +10,7 @@ import numpy as np
 
 from shapley2d._base.checks import check_whole
 from shapley2d._base.warnings import warn_input, without_warnings
-from shapley2d._base.words import counted, did_you_mean, entry_text, plural
+from shapley2d._base.words import counted, did_you_mean, entry_text, plural, shown
 from shapley2d._inspection.cells import percent, reasons_text
 from shapley2d._inspection.columns.finding import SURE_RIGHT
 from shapley2d._inspection.decided_entries import check_decided
@@ -22,7 +22,7 @@ from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest
 from shapley2d._tables.frames import frame_kind, make_frame
 from shapley2d._tables.intake import as_frame, names_of, opened
-from shapley2d.exceptions import InputError, Place, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,8 +46,7 @@ def repair(
     """A repaired copy of a table and the log; see :meth:`~shapley2d.Inspection.repair`."""
     if all(option is None for option in (cells, n, probability, findings)):
         raise InputError(
-            "repair needs to know what to change: give ", Setting("cells"), ", ", Setting("n"),
-            ", ", Setting("probability"), " or ", Setting("findings"),
+            "repair needs to know what to change: give cells, n, probability or findings"
         )  # fmt: skip
     native, names = _same_table(inspection, as_frame(opened(X), "X"), y)
     chosen = _chosen(inspection, cells, n, probability, findings, names)
@@ -73,24 +72,20 @@ def _same_table(inspection: InspectedCells, frame: Any, y: Any) -> tuple[Any, li
             digests[inspection.label_name] = column_digest(label)
     if table.n_rows != inspection.shape[0]:
         raise InputError(
-            Place("X"),
-            f" has {table.n_rows} rows, but the table that was inspected had "
-            f"{inspection.shape[0]}: pass that one",
+            f"X has {table.n_rows} rows, but the table that was inspected had "
+            f"{inspection.shape[0]}: pass that one"
         )
     for name in inspection._cells.names:
         if name not in digests:
             if name == inspection.label_name:
                 continue
-            raise InputError(
-                Place("X"), f" has no column {name!r}, which was inspected: pass that table"
-            )
+            raise InputError(f"X has no column {name!r}, which was inspected: pass that table")
         known = inspection._digests.get(name, digests[name])
         if known != digests[name] and known != _digest_of_codes(table.native, name):
             place = "y" if name == inspection.label_name and y is not None else "X"
             raise InputError(
-                Place(place),
-                f" is not the table that was inspected: column {name!r} is different; pass that "
-                "table, or inspect this one",
+                f"{place} is not the table that was inspected: column {name!r} is different; "
+                "pass that table, or inspect this one"
             )
     return table.native, [name for name in inspection._cells.names if name in digests]
 
@@ -158,7 +153,7 @@ def _chosen(
 def check_probability(probability: Any) -> None:
     is_number = isinstance(probability, (int, float, np.integer, np.floating))
     if not is_number or isinstance(probability, bool) or not 0 <= probability <= 1:
-        raise InputError(Setting("probability", probability), " must be a number from 0 to 1")
+        raise InputError(f"probability={shown(probability)} must be a number from 0 to 1")
 
 
 def _suggestion(inspection: InspectedCells, i: int, j: int) -> tuple[str | None, str]:
@@ -170,8 +165,8 @@ def _from_findings(inspection: InspectedCells, findings: Iterable[int]) -> Chose
     for k in findings:
         if not isinstance(k, (int, np.integer)) or not 0 <= k < len(inspection.findings):
             raise InputError(
-                Setting("findings", k),
-                f" is not the position of one of the {len(inspection.findings)} findings",
+                f"findings={shown(k)} is not the position of one of the "
+                f"{len(inspection.findings)} findings"
             )
         finding = inspection.findings[k]
         j = inspection._cells.names.index(finding.columns[0])
@@ -185,8 +180,7 @@ def _from_cells(inspection: InspectedCells, cells: Any) -> Chosen:
     if isinstance(cells, np.ndarray) and cells.dtype == bool:
         if cells.shape not in (inspection.shape, inspection._cells.scores.shape):
             raise InputError(
-                Setting("cells"),
-                f" has the shape {cells.shape}, but the table has {inspection.shape}",
+                f"cells has the shape {cells.shape}, but the table has {inspection.shape}"
             )
         places = np.argwhere(cells).tolist()
         return {(i, j): _suggestion(inspection, i, j) for i, j in places}
@@ -195,8 +189,7 @@ def _from_cells(inspection: InspectedCells, cells: Any) -> Chosen:
         lacks = [name for name in ("row", "column") if name not in frame.columns]
         if lacks:
             raise InputError(
-                Setting("cells"),
-                f" has no column {lacks[0]!r}: it needs row, column and perhaps after",
+                f"cells has no column {lacks[0]!r}: it needs row, column and perhaps after"
             )
         new = next((name for name in ("after", "new", "expected") if name in frame.columns), None)
         wanted = ["row", "column", *([new] if new else [])]
@@ -208,15 +201,14 @@ def _from_cells(inspection: InspectedCells, cells: Any) -> Chosen:
     for cell in cells:
         if not isinstance(cell, (tuple, list)) or len(cell) not in (2, 3):
             raise InputError(
-                Setting("cells"),
-                f" holds {cell!r}, which is not (row, column) or (row, column, entry)",
+                f"cells holds {cell!r}, which is not (row, column) or (row, column, entry)"
             )
         row, column = str(cell[0]), str(cell[1])
         if row not in rows:
-            raise InputError(Setting("cells"), f": there is no row {cell[0]!r}")
+            raise InputError(f"cells: there is no row {cell[0]!r}")
         if column not in inspection._cells.names:
             hint = did_you_mean(column, inspection._cells.names)
-            raise InputError(Setting("cells"), f": there is no column {column!r}{hint}")
+            raise InputError(f"cells: there is no column {column!r}{hint}")
         i, j = rows[row], inspection._cells.names.index(column)
         suggested, why = _suggestion(inspection, i, j)
         if len(cell) == 3 and (text := _text(cell[2])) != suggested:

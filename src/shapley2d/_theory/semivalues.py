@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from shapley2d.exceptions import InputError, Setting
+from shapley2d._base.words import shown
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,8 +53,8 @@ def check_semivalue(semivalue: object) -> Semivalue:
         if min(a, b) >= 1e-6 and max(a, b) <= 1e6:  # beyond, rounding errors exceed the weights
             return ("beta", a, b)
     raise InputError(
-        Setting("semivalue", semivalue),
-        " is not known: use 'shapley', 'banzhaf' or ('beta', a, b) with a and b from 1e-6 to 1e6",
+        f"semivalue={shown(semivalue)} is not known: use 'shapley', 'banzhaf' or ('beta', a, "
+        "b) with a and b from 1e-6 to 1e6"
     )
 
 

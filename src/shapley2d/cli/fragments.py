@@ -136,7 +136,7 @@ def _check(of: FragmentOptions) -> None:
     if of.pay is not None:
         units_of(of.pay)
         if of.valid is None and not of.trusted:
-            raise InputError(*UNTRUSTED)
+            raise InputError(UNTRUSTED)
     if of.key is not None:
         sign(b"", of.key)
         if of.receipt is None:

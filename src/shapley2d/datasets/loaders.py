@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from shapley2d._base.arrow import pa
-from shapley2d._base.words import did_you_mean, one_of
+from shapley2d._base.words import did_you_mean, one_of, shown
 from shapley2d.datasets.sources import (
     as_categories,
     bundled_table,
@@ -19,7 +19,7 @@ from shapley2d.datasets.sources import (
     read_csv,
     to_frame,
 )
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -140,7 +140,7 @@ def load_census(
     ((32561, 14), 7841)
     """
     if part not in get_args(CensusPart):
-        raise InputError(Setting("part", part), f" must be {one_of(get_args(CensusPart))}")
+        raise InputError(f"part={shown(part)} must be {one_of(get_args(CensusPart))}")
     table = bundled_table("census")
     for j, name in enumerate(table.column_names):
         if name in CENSUS_CATEGORIES:  # over both parts, so that they share their categories

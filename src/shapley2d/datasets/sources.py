@@ -17,9 +17,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.arrow import pa
-from shapley2d._base.words import one_of
+from shapley2d._base.words import one_of, shown
 from shapley2d._tables.frames import FRAME_KINDS, frame_kind
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,7 +100,7 @@ def to_frame(table: Any, frame: str | None) -> Any:
     """A pyarrow table as a frame of the caller's choice."""
     kind = frame or frame_kind(None)
     if kind not in FRAME_KINDS:
-        raise InputError(Setting("frame", frame), f" must be {one_of(FRAME_KINDS)}")
+        raise InputError(f"frame={shown(frame)} must be {one_of(FRAME_KINDS)}")
     if kind == "pyarrow":
         return table
     return nw.from_arrow(table, backend=cast("Any", kind)).to_native()

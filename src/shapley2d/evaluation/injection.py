@@ -27,8 +27,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._base.words import shown
 from shapley2d.evaluation.cell_errors import CELL_ERRORS, CleanTable
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,7 +109,7 @@ def inject_errors(
     """
     named = _check_kinds(kinds)
     if not 0 < share < 1:
-        raise InputError(Setting("share", share), " must lie between 0 and 1")
+        raise InputError(f"share={shown(share)} must lie between 0 and 1")
     entries, classes = np.asarray(numbers, dtype=np.float64), np.asarray(labels)
     if np.isnan(entries).all(axis=0).any():
         raise InputError("a column has only missing entries: leave it out")
