@@ -104,57 +104,28 @@ class Place:
         return self.name
 
 
-@dataclass(frozen=True)
-class Row:
-    """A row of a table in a message: its line where a file was read, else its name.
-
-    Examples
-    --------
-    >>> str(Row("X", 3, "patient 7")), str(Row("X", 3, 3, line=5))
-    ('row patient 7', 'line 5')
-    """
-
-    table: str
-    position: int
-    name: Any
-    line: int | None = None
-
-    def __str__(self) -> str:
-        return f"row {self.name}" if self.line is None else f"line {self.line}"
-
-
 class Worded(Exception):  # noqa: N818  (base of errors and warnings)
     """A message of text, options and places.
 
     Parameters
     ----------
-    *parts : str, Setting, Place or Row
+    *parts : str, Setting or Place
         The message, part by part.
 
     Examples
     --------
     >>> error = InputError(Setting("cv", 1), " must be at least 2")
-    >>> str(error), error.option
-    ('cv=1 must be at least 2', 'cv')
+    >>> str(error)
+    'cv=1 must be at least 2'
     >>> error.worded(lambda part: f"--{part.name}")
     '--cv must be at least 2'
     """
 
-    @property
-    def option(self) -> str | None:
-        """Name of the first option in the message."""
-        return next((part.name for part in self.args if isinstance(part, Setting)), None)
-
-    @property
-    def place(self) -> str | None:
-        """Name of the first table or target in the message."""
-        return next((part.name for part in self.args if isinstance(part, Place)), None)
-
-    def worded(self, word: Callable[[Setting | Place | Row], str]) -> str:
-        """The message with options, places and rows in other words."""
+    def worded(self, word: Callable[[Setting | Place], str]) -> str:
+        """The message with options and places in other words."""
         return cut_names(
             "".join(
-                word(part) if isinstance(part, (Setting, Place, Row)) else str(part)
+                word(part) if isinstance(part, (Setting, Place)) else str(part)
                 for part in self.args
             )
         )

@@ -3,9 +3,10 @@
 import threading
 import time
 
+import numpy as np
 import pytest
 
-from shapley2d._base.in_threads import map_columns, map_in_threads, stop_flag
+from shapley2d._base.in_threads import map_columns, map_in_threads
 from shapley2d._base.time_limit import TimeLimit
 from shapley2d.exceptions import OutOfTimeError
 
@@ -46,7 +47,7 @@ def test_no_task_runs_on_the_main_thread():
 
 
 def test_tasks_see_that_the_consumer_has_stopped():
-    stop = stop_flag()
+    stop = np.zeros(1, dtype=bool)
 
     def task(number):
         while number and not stop[0]:
@@ -61,7 +62,7 @@ def test_tasks_see_that_the_consumer_has_stopped():
 
 
 def test_a_failure_reaches_the_consumer_in_its_turn_and_stops_the_others():
-    stop, begun = stop_flag(), []
+    stop, begun = np.zeros(1, dtype=bool), []
 
     def task(number):
         begun.append(number)
@@ -87,7 +88,7 @@ def test_columns_of_long_tables_are_taken_in_threads():
 
 
 def test_a_task_under_way_is_not_waited_for_when_time_is_up():
-    stop = stop_flag()
+    stop = np.zeros(1, dtype=bool)
 
     def task(number):
         while number and not stop[0]:

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from threading import TIMEOUT_MAX
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
 from joblib import effective_n_jobs
 
 if TYPE_CHECKING:
@@ -64,11 +63,6 @@ def result_in_time(task: Future[R], limit: TimeLimit | None) -> R:
         if not task.done():
             limit.check()
     return task.result()
-
-
-def stop_flag() -> Bools:
-    """A flag for :func:`map_in_threads` that compiled code can read."""
-    return np.zeros(1, dtype=np.bool_)
 
 
 def count_threads(n_jobs: int | None) -> int:

@@ -14,6 +14,7 @@ from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._base.warnings import warn_input
 from shapley2d._base.words import did_you_mean
 from shapley2d._estimation.fingerprint import hash_parts
+from shapley2d._fragments.digest import content_digest
 from shapley2d._fragments.estimate import estimate_game
 from shapley2d._fragments.facts import FileDigest
 from shapley2d._fragments.game import FragmentGame
@@ -26,7 +27,6 @@ from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run
 from shapley2d._models.judges import make_judge
 from shapley2d._models.scores import SAYS, ScoreLines, score_name, sorted_rows
-from shapley2d._tables.digest import content_digest
 from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.intake import as_frame, names_of, opened, without_column
 from shapley2d._tables.kinds import check_kinds

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import counted
+from shapley2d._fragments.digest import content_digest
 from shapley2d._fragments.payments import divide
 from shapley2d._fragments.receipt import (
     amount_text,
@@ -21,7 +22,6 @@ from shapley2d._fragments.receipt import (
 from shapley2d._fragments.signature import is_signed
 from shapley2d._fragments.signature import public_key as key_in
 from shapley2d._fragments.value import value_fragments
-from shapley2d._tables.digest import content_digest
 from shapley2d._tables.intake import is_path
 from shapley2d.exceptions import InputError
 

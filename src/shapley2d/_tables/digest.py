@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.arrow import pa
-from shapley2d._tables.convert import as_table
 from shapley2d._tables.frames import readable
-from shapley2d._tables.intake import is_path
-from shapley2d._tables.reading.files import Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,23 +63,6 @@ def _texts(column: Any, name: str) -> list[str | None]:
         return list(column.to_numpy().astype(str).tolist())  # of all years and zones
     with readable(f"column {name!r}", column.type):
         return [None if item is None else str(item) for item in column.to_pylist()]
-
-
-def content_digest(data: Any, name: str) -> tuple[str, str]:
-    """The name of a file and SHA-256 of its bytes; no name for a frame, and that of its content."""
-    if isinstance(data, Source) or is_path(data):
-        path = Path(data.path if isinstance(data, Source) else data)
-        with path.open("rb") as file:
-            return path.name, hashlib.file_digest(file, "sha256").hexdigest()
-    series = nw.from_native(data, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):
-        data = series.alias(name).to_frame().to_native()  # with its index
-    elif getattr(data, "ndim", 2 - isinstance(data, list)) == 1:
-        data = {name: data}
-    table = as_table(data, name)
-    parts = [str(one) for one in table.row_names.tolist()]
-    parts += sorted(column_digest(column) for column in table.columns)
-    return "", hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
 def _add_texts(digest: Any, texts: list[str | None]) -> None:

@@ -85,44 +85,7 @@ class Problem:
         return sum(split.valid.n_rows for split in self.splits)
 
 
-@dataclass(frozen=True)
-class Tables:
-    """A user's tables, read and checked, before any rows are split."""
-
-    table: Table
-    target: Target
-    split: Split | None  # where there is a validation table
-    # of all rows that the user gave: what splits them
-    groups: Any
-    times: Floats | None
-    weights: Floats | None
-    row_groups: PlayerGroups | None
-    column_groups: PlayerGroups | None
-    given: Table  # all those rows
-    kept: Ints  # positions of the table's rows among them
-    validates: bool  # whether a model is evaluated, which takes splits
-
-
 def make_problem(
-    X: Any,
-    y: Any,
-    X_valid: Any = None,
-    y_valid: Any = None,
-    *,
-    include_label: bool = False,
-    cv: Any = FOLDS,
-    scoring: Any = None,
-    baseline: str = "labels",
-    seed: int = 0,
-    **asked: Any,
-) -> Problem:
-    """The problem of a user's tables; ``asked`` are other arguments of :func:`read_tables`."""
-    tables = read_tables(X, y, X_valid, y_valid, cv=cv, **asked)
-    label = label_name(y, tables.table.column_names) if include_label else None
-    return split_tables(tables, cv=cv, seed=seed, label=label, scoring=scoring, baseline=baseline)
-
-
-def read_tables(
     X: Any,
     y: Any,
     X_valid: Any = None,
@@ -130,20 +93,27 @@ def read_tables(
     *,
     task: str = "auto",
     kinds: Mapping[str, str] | None = None,
+    include_label: bool = False,
     cv: Any = FOLDS,
     groups: Any = None,
     time_order: Any = None,
     valid_weight: Any = None,
     row_groups: Any = None,
     column_groups: Any = None,
+    scoring: Any = None,
+    baseline: str = "labels",
+    seed: int = 0,
     validates: bool = True,
-) -> Tables:
-    """Check the user's tables once; arguments are those of :func:`shapley2d.value_cells`.
+) -> Problem:
+    """The problem of a user's tables; arguments are those of :func:`shapley2d.value_cells`.
 
-    Where the method evaluates no model (``validates`` is false) there will be no splits, but a
+    Where the method evaluates no model (``validates`` is false) there are no splits, but a
     validation table is checked all the same.
     """
-    check_cv(FOLDS if cv is None else cv)
+    cv, named = FOLDS if cv is None else cv, y
+    check_cv(cv)
+    check_scoring(scoring)
+    check_choice(baseline, "baseline", BASELINES)
     warn_of_two_queries(X, y, ("X", "y"))
     warn_of_two_queries(X_valid, y_valid, ("X_valid", "y_valid"))
     X, X_valid = collected(X), collected(X_valid, "X_valid")
@@ -153,71 +123,41 @@ def read_tables(
     X, X_valid, groups, time_order, weights, row_groups = split_off_options(
         X, X_valid, groups, time_order, valid_weight, row_groups
     )
-    table = as_table(X, "X", kinds)
-    target = as_target(y, table, task)
+    given = as_table(X, "X", kinds)
+    target = as_target(y, given, task)
     # read with the names of all rows, before some are left out
-    given = table
-    codes = None if groups is None else read_groups(groups, given)
-    times = None if time_order is None else read_times(time_order, given)
-    if weights is not None and X_valid is None:
-        weights = read_weights(weights, given)
-    of_rows = None if row_groups is None else read_row_groups(row_groups, given)
-    of_columns = (
-        None if column_groups is None else read_column_groups(column_groups, given.column_names)
-    )
     kept = np.arange(given.n_rows) if target.kept is None else target.kept
-    if of_rows is not None and target.kept is not None:
-        of_rows = of_rows.take(kept)
+    codes = None
+    if groups is not None:
+        _, codes = np.unique(read_groups(groups, given)[kept], return_inverse=True)
+    times = None if time_order is None else read_times(time_order, given)[kept]
+    of_rows = None if row_groups is None else read_row_groups(row_groups, given).take(kept)
+    if weights is not None and X_valid is None:
+        weights = read_weights(weights, given)[kept]
     table = given if target.kept is None else given.take_rows(kept)
+    of_columns = (
+        None if column_groups is None else read_column_groups(column_groups, table.column_names)
+    )
+    label = label_name(named, table.column_names) if include_label else None
+    if of_columns is not None and label is not None:
+        of_columns = of_columns.with_one(label)
     warn_of_reading(table)
     warn_of_empty(table)
     warn_of_keys(table)
-    split = None
+    splits: list[Split] = []
+    how = ""
     if X_valid is not None:
-        split = validated_split(table, target, X_valid, y_valid, weights)
-    return Tables(
-        table, target, split, codes, times, weights, of_rows, of_columns, given, kept, validates
-    )
-
-
-def split_tables(
-    tables: Tables,
-    *,
-    cv: Any = FOLDS,
-    seed: int = 0,
-    label: str | None = None,
-    scoring: Any = None,
-    baseline: str = "labels",
-) -> Problem:
-    """The problem of tables: split where there is no validation table."""
-    check_scoring(scoring)
-    check_choice(baseline, "baseline", BASELINES)
-    table, target, split, kept = tables.table, tables.target, tables.split, tables.kept
-    of_columns = tables.column_groups
-    if of_columns is not None and label is not None:
-        of_columns = of_columns.with_one(label)
-    made = Problem(
-        table, target, [], label, scoring, baseline,
-        row_groups=tables.row_groups, column_groups=of_columns,
+        splits = [validated_split(table, target, X_valid, y_valid, weights)]
+    elif validates:
+        parts = split_rows(
+            table, target, cv, seed=seed, groups=codes, time=times, given=(given.n_rows, kept)
+        )
+        splits, how = crossed_splits(table, target, parts.splits, weights), parts.how
+    _check_weights(splits)
+    return Problem(
+        table, target, splits if validates else [], label, scoring, baseline, how,
+        row_groups=of_rows, column_groups=of_columns,
     )  # fmt: skip
-    if not tables.validates:
-        return made
-    if split is not None:
-        whole = replace(split, rows=np.arange(table.n_rows), train=table, y=target)
-        return _checked(replace(made, splits=[whole]))
-    codes, times, weights = tables.groups, tables.times, tables.weights
-    parts = split_rows(
-        table,
-        target,
-        FOLDS if cv is None else cv,  # as in scikit-learn
-        seed=seed,
-        groups=None if codes is None else read_groups(codes[kept], table),
-        time=None if times is None else times[kept],
-        given=(tables.given.n_rows, kept),
-    )
-    of_rows = None if weights is None else weights[kept]
-    splits = crossed_splits(table, target, parts.splits, of_rows)
-    return _checked(replace(made, splits=splits, how=parts.how))
 
 
 def crossed_splits(
@@ -284,14 +224,13 @@ def _check_splitting(
     )
 
 
-def _checked(problem: Problem) -> Problem:
+def _check_weights(splits: Sequence[Split]) -> None:
     """Refuse weights that leave a split without any validation row."""
-    for k, split in enumerate(problem.splits, start=1):
+    for k, split in enumerate(splits, start=1):
         if split.valid_weights is not None and not split.valid_weights.any():
-            one = len(problem.splits) == 1
+            one = len(splits) == 1
             where = "every validation row" if one else f"all validation rows of split {k}"
             raise InputError(f"valid_weight is 0 for {where}: give some of them a positive weight")
-    return problem
 
 
 def weigh_problem(problem: Problem) -> Problem:

@@ -8,7 +8,7 @@ from ast import literal_eval
 from functools import cache
 from typing import TYPE_CHECKING
 
-from shapley2d.exceptions import Place, Row, Setting, Worded
+from shapley2d.exceptions import Place, Setting, Worded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -68,12 +68,7 @@ def _set(found: re.Match[str]) -> str:
         return f"{_flags().get(name, name)} {value}"
 
 
-def _word(part: Setting | Place | Row, names: Mapping[str, str]) -> str:
-    if isinstance(part, Row):
-        if part.line is not None:
-            return str(part)
-        where = names.where.get(part.table) if isinstance(names, Names) else None
-        return str(part) if where is None else where(part.position)
+def _word(part: Setting | Place, names: Mapping[str, str]) -> str:
     if isinstance(part, Place):
         return names.get(part.name, part.name)
     if part.name == "kinds" and part.has_value:

@@ -6,7 +6,6 @@ import codecs
 import csv
 import io
 import itertools
-import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -86,28 +85,6 @@ def _decode_as(data: bytes, path: str, encoding: str, mark: bytes) -> Decoded:
             f"{path} cannot be read with encoding={shown(encoding)}: use for instance "
             "utf-8, cp1252 or latin-1"
         ) from None
-
-
-def field_spans(text: str, separator: str) -> Iterator[list[tuple[int, int]]]:
-    r"""Spans of the fields of each non-empty line, quotes included."""
-    other = f"[^{re.escape(separator)}\r\n]*"
-    field = re.compile(f'"(?:[^"]|"")*"{other}|{other}')
-    place = 0
-    spans: list[tuple[int, int]] = []
-    while place <= len(text):
-        found = field.match(text, place)
-        assert found is not None
-        spans.append(found.span())
-        place = found.end()
-        if text.startswith(separator, place):
-            place += 1
-            continue
-        if len(spans) > 1 or spans[0][0] < spans[0][1]:
-            yield spans
-        if place >= len(text):
-            return
-        place += 2 if text.startswith("\r\n", place) else 1
-        spans = []
 
 
 def _line(data: bytes, position: int) -> int:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _SUFFIXES = (".json", ".jsonl", ".ndjson")
 _SPACE = " \t\r\n"
 _GAP = re.compile(f"[{_SPACE}]*")
-_DECODER = json.JSONDecoder()
+DECODER = json.JSONDecoder()
 _DEEP = f"nests lists or objects deeper than {MAX_DEPTH} levels: a table needs plain records"
 
 
@@ -56,7 +56,7 @@ def read_json(text: str, path: str) -> Any:
     limits = Limits(path, len(text))
     columns: dict[str, list[Any]] = {}
     n_rows = 0
-    for n_rows, (_, record) in enumerate(_records(text, path), 1):
+    for n_rows, (_, record) in enumerate(records(text, path), 1):
         for key in record:
             columns.setdefault(key, [])
         limits.check(columns=len(columns), cells=len(columns) * n_rows)
@@ -73,55 +73,8 @@ def read_json(text: str, path: str) -> Any:
     )
 
 
-def change_records(text: str, path: str, changes: dict[int, dict[str, str | None]]) -> str:
-    r"""The text with some fields of some records replaced; all others stay byte for byte."""
-    parts: list[str] = []
-    done = 0
-    for row, (start, record) in enumerate(_records(text, path)):
-        spans, end = _field_spans(text, start) if row in changes else ({}, 0)
-        new = changes.get(row, {})
-        here = {as_text(key): key for key in record}
-        edits = {}
-        for name in [name for name in new if name in here]:
-            entry = _typed(record[here[name]], new[name])
-            edits[spans[here[name]]] = json.dumps(entry, ensure_ascii=False)
-        added = {name: _typed(None, entry) for name, entry in new.items() if name not in here}
-        if added:
-            comma = ", " if record else ""
-            edits[end, end] = comma + json.dumps(added, ensure_ascii=False)[1:-1]
-        for (first, last), entry in sorted(edits.items()):
-            parts += [text[done:first], entry]
-            done = last
-    return "".join([*parts, text[done:]])
-
-
-def _typed(before: Any, new: str | None) -> Any:
-    """A new entry as JSON: a number where the old entry was one and the new one is."""
-    if new is None or isinstance(before, str):
-        return new
-    try:
-        plain = json.loads(new)
-    except (ValueError, RecursionError):
-        return new
-    return plain if isinstance(plain, (int, float, bool)) else new
-
-
-def _field_spans(text: str, start: int) -> tuple[dict[str, tuple[int, int]], int]:
-    """Where the entries of a record are, by their keys, and where its closing brace is."""
-    spans = {}
-    place = _after_gap(text, start + 1)
-    while text[place] != "}":
-        key, place = _DECODER.raw_decode(text, place)
-        first = _after_gap(text, _after_gap(text, place) + 1)  # behind the colon
-        _, last = _DECODER.raw_decode(text, first)
-        spans[key] = (first, last)  # of a key that occurs twice the last entry counts
-        place = _after_gap(text, last)
-        if text[place] == ",":
-            place = _after_gap(text, place + 1)
-    return spans, place
-
-
-def _after_gap(text: str, place: int) -> int:
+def after_gap(text: str, place: int) -> int:
+    """Where the white space at a place ends."""
     found = _GAP.match(text, place)
     assert found is not None
     return found.end()
@@ -136,7 +89,7 @@ def _lines(text: str) -> Iterator[tuple[int, int, str]]:
         start += len(line) + 1
 
 
-def _records(text: str, path: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def records(text: str, path: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """The records, and where each starts in the text."""
     found = _listed(text, path) if text.lstrip(_SPACE).startswith("[") else _on_lines(text, path)
     for number, (start, record) in enumerate(found, 1):
@@ -152,20 +105,20 @@ def _listed(text: str, path: str) -> Iterator[tuple[int, Any]]:
     if is_too_deep(text):
         raise InputError(f"{path} {_DEEP}")
     place = text.index("[")
-    empty = _after_gap(text, place + 1)
+    empty = after_gap(text, place + 1)
     mark = ","
     if text.startswith("]", empty):
         place, mark = empty, "]"
     try:
         while mark == ",":
-            start = _after_gap(text, place + 1)
-            record, end = _DECODER.raw_decode(text, start)
+            start = after_gap(text, place + 1)
+            record, end = DECODER.raw_decode(text, start)
             yield start, record
-            place = _after_gap(text, end)
+            place = after_gap(text, end)
             mark = text[place : place + 1]
     except ValueError as error:
         raise InputError(f"{path} is not readable as JSON: {error}") from None
-    if mark != "]" or _after_gap(text, place + 1) < len(text):
+    if mark != "]" or after_gap(text, place + 1) < len(text):
         where = JSONDecodeError("the list does not end as it should", text, place)
         raise InputError(f"{path} is not readable as JSON: {where}")
 
@@ -175,7 +128,7 @@ def _on_lines(text: str, path: str) -> Iterator[tuple[int, Any]]:
         if is_too_deep(line):
             raise InputError(f"{path}, line {number} {_DEEP}")
         try:
-            yield start + _after_gap(line, 0), json.loads(line)
+            yield start + after_gap(line, 0), json.loads(line)
         except ValueError as error:
             raise InputError(
                 f"{path}, line {number} is not a JSON record ({error}): a table needs one "

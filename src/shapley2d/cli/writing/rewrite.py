@@ -12,12 +12,11 @@ import numpy as np
 from shapley2d._base.arrow import pa, pq
 from shapley2d._base.atomic_write import atomic_write
 from shapley2d._inspection.decisions import same_entry
+from shapley2d._inspection.tables.file_edits import change_records, field_spans
 from shapley2d._inspection.tables.read import inspected_table
 from shapley2d._tables.changes import change_cells
 from shapley2d._tables.frames import entries_of
-from shapley2d._tables.reading.csv_text import field_spans
 from shapley2d._tables.reading.files import parse_table, unpacked
-from shapley2d._tables.reading.json_text import change_records
 from shapley2d.cli.writing.outputs import is_formula, naming
 from shapley2d.exceptions import InputError, Setting
 
