@@ -212,7 +212,7 @@ def _score(train: _Data, held: _Data, model: Any, scoring: Any, run: Run) -> flo
     read = read if y_valid.kept is None else read.take_rows(y_valid.kept)
     split = Split(np.arange(table.n_rows), table, target, match_columns(read, table, "X"), y_valid)
     problem = Problem(table, target, [split], scoring=scoring, baseline="zero")
-    game = Exact(model).games(problem, run.quiet()).games[0]
+    game = Exact(model).games(problem, run).games[0]
     everything = (np.ones((1, size), dtype=bool) for size in (game.n_rows, game.n_columns))
     return float(game.utilities(*everything).item())
 

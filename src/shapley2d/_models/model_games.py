@@ -54,8 +54,6 @@ def model_games(method: Any, problem: Problem, run: Run) -> ProblemGames:
             asked = {"scoring": scoring, "preprocess": preprocess, "random_state": run.seed % 2**32}
             games = [ModelGame(resolved, split, **asked) for split in problem.splits]
             info = {"model": repr(games[0].model)}
-        for game in games:
-            game.limit = None if run.limit is None else run.limit.at_latest()
         if problem.baseline == "zero":
             _warn_of_errors(scoring)
         else:

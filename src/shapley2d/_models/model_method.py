@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from shapley2d._methods.method import Method, Option
 from shapley2d._models.by_name import MODELS, check_model
-from shapley2d._models.wrapped import RememberedGame
+from shapley2d._models.wrapped import RememberedGame, stop_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,11 +59,17 @@ class ModelMethod(Method):
             ]
         draws = self.draws_of(games, found.rows, found.n_rows, run)
         draws.known = found.info
+        self.check_time(draws, run)
+        if run.limit is not None:
+            stop_at(games, run.limit.at_latest())
         return draws
+
+    def check_time(self, draws: GameDraws, run: Run) -> None:
+        """Refuse a time limit that is too short for any result, where that is known."""
 
     def score(self, problem: Problem, run: Run) -> float:
         """The score of the model trained on the whole table, less the baseline."""
         from shapley2d._theory.game import gain_of_all
 
         from_zero = problem.baseline == "zero"
-        return gain_of_all(self.games(problem, run.quiet()).games, from_zero=from_zero)
+        return gain_of_all(self.games(problem, run).games, from_zero=from_zero)

@@ -73,15 +73,17 @@ class MonteCarlo(ModelMethod):
 
     def draws(self, problem: Problem, run: Run) -> GameDraws:
         """Random orders of a model's rows and columns."""
-        from shapley2d._models.training_time import check_time
-
         if problem.grouped and self.truncation is not None:
             raise InputError(
                 "truncation does not go with groups, whose subsets are few: leave it out"
             )
-        draws = super().draws(problem, run)
+        return super().draws(problem, run)
+
+    def check_time(self, draws: GameDraws, run: Run) -> None:
+        """Refuse a time limit in which too few draws for a first result can be made."""
+        from shapley2d._models.training_time import check_time
+
         check_time(draws, run)
-        return draws
 
     def draws_of(
         self, games: Sequence[Game], rows: Sequence[Ints | slice], n_rows: int, run: Run

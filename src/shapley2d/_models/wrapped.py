@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._models.cell_game import CellGame
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike
 
     from shapley2d._base.arrays import Bools, Floats
+    from shapley2d._base.time_limit import TimeLimit
     from shapley2d._theory.game import Game
 
 MAX_REMEMBERED = 2**18
@@ -20,7 +25,7 @@ class _Around:
     """A game that asks another one."""
 
     def __init__(self, game: Game) -> None:
-        self._game = game
+        self.game = game
         self.compiled: bool = getattr(game, "compiled", False)
         self.takes_all_rows: bool = getattr(game, "takes_all_rows", False)
         self.guesses: bool = getattr(game, "guesses", False)
@@ -38,7 +43,7 @@ class GroupedGame(_Around):
 
     def utilities(self, rows: Bools, columns: Bools) -> Floats:
         """Matrix of utilities of coalitions of groups."""
-        return self._game.utilities(rows[:, self._row_labels], columns[:, self._column_labels])
+        return self.game.utilities(rows[:, self._row_labels], columns[:, self._column_labels])
 
 
 class LabelGame(_Around):
@@ -64,7 +69,7 @@ class LabelGame(_Around):
         labelled = columns[:, -1]
         matrix = np.full((len(rows), len(columns)), self._nothing)
         if labelled.any():
-            matrix[:, labelled] = self._game.utilities(rows, columns[labelled, :-1])
+            matrix[:, labelled] = self.game.utilities(rows, columns[labelled, :-1])
         if self._from_zero:
             matrix[:, ~columns[:, :-1].any(axis=1)] = 0.0
         return matrix
@@ -92,9 +97,19 @@ class RememberedGame(_Around):
             new = [a for a, key in enumerate(keys) if key not in self._known]
             found = {}
             if new:
-                worth = self._game.utilities(rows[new], columns[b : b + 1])[:, 0].tolist()
+                worth = self.game.utilities(rows[new], columns[b : b + 1])[:, 0].tolist()
                 found = dict(zip([keys[a] for a in new], worth, strict=True))
             if len(self._known) < MAX_REMEMBERED:
                 self._known |= found
             matrix[:, b] = [found[key] if key in found else self._known[key] for key in keys]
         return matrix
+
+
+def stop_at(games: Sequence[Any], limit: TimeLimit) -> None:
+    """Train no more than the limit allows, in games of models, with or without others around."""
+    for game in games:
+        inner = game
+        while isinstance(inner, _Around):
+            inner = inner.game
+        if isinstance(inner, CellGame):
+            inner.limit = limit
