@@ -8,7 +8,6 @@ import numpy as np
 
 from shapley2d._base.warnings import warn_input
 from shapley2d._tables.per_row import weighted_mean
-from shapley2d.exceptions import Setting
 
 if TYPE_CHECKING:
     from shapley2d._tables.problem import Problem, Split
@@ -44,9 +43,7 @@ def _labels_alone(split: Split, n_neighbors: int, votes: str) -> float:
 def warn_of_perfect_zero(score: str = "minus the squared error") -> None:
     """Warn that both the baseline and a perfect score are 0."""
     warn_input(
-        Setting("baseline", "zero"),
-        f" counts from a score of 0, and {score} is 0 for a perfect model: nearly every cell "
-        "will look harmful; leave ",
-        Setting("baseline"),
-        " out to count from what the labels alone predict",
+        f"baseline='zero' counts from a score of 0, and {score} is 0 for a perfect model: nearly "
+        "every cell will look harmful; leave baseline out to count from what the labels alone "
+        "predict"
     )
