@@ -101,7 +101,8 @@ def value_cells(
         orders otherwise.
     column_groups : dict, or 1-D array or list, optional
         The group of every column: one label for each, or a mapping from names of columns to groups.
-        A column that a mapping does not name is a group by its own name.
+        A column that a mapping does not name is a group by its own name. A method whose closed form
+        takes groups of columns keeps it where rows are single.
     task : {"auto", "classification", "regression"}
         ``"auto"``: text, booleans and up to 20 different whole numbers are classes.
     kinds : dict, optional
