@@ -82,7 +82,10 @@ def test_draws_that_are_all_alike_are_no_convergence():
         few = value_game(rare, 9, 7, method=MonteCarlo(max_draws=10))
     assert not few.values.any()
     assert not few.exact and not few.info["converged"]
-    assert few.describe() == "standard error at most 0, but no variation seen in 10 draws: do not rely on it"
+    assert (
+        few.describe()
+        == "standard error at most 0, but no variation seen in 10 draws: do not rely on it"
+    )
 
 
 @pytest.mark.parametrize("step", [1.0, 0.1])  # tenths add up with rounding errors

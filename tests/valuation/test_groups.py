@@ -234,7 +234,6 @@ def test_ways_to_name_groups():
         ({"column_groups": ["a", np.nan, "b"]}, "column_groups has no label for the column 'x1'"),
         ({"column_groups": {"x9": "a"}}, "column_groups names the column 'x9', which the table does not have"),
         ({"row_groups": ROWS, "method": Forest()}, r"method='forest' values single cells.*use MonteCarlo\(\"random_forest\"\)"),
-        ({"column_groups": COLUMNS, "method": "forest"}, "column_groups makes groups the players"),
         ({"row_groups": ROWS, "method": KNN(subsets="all")}, "subsets='all' does not go with row_groups"),
         ({"row_groups": ROWS, "method": MonteCarlo(truncation=0.1)}, "truncation does not go with groups"),
     ],

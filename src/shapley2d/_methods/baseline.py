@@ -43,7 +43,7 @@ def _labels_alone(split: Split, n_neighbors: int, votes: str) -> float:
 def warn_of_perfect_zero(score: str = "minus the squared error") -> None:
     """Warn that both the baseline and a perfect score are 0."""
     warn_input(
-        f"baseline='zero' counts from a score of 0, and {score} is 0 for a perfect model: "
-        "nearly every cell will look harmful; leave baseline out to count from what the "
-        "labels alone predict"
+        f"baseline='zero' counts from a score of 0, and {score} is 0 for a perfect model: nearly "
+        "every cell will look harmful; leave baseline out to count from what the labels alone "
+        "predict"
     )

@@ -26,7 +26,7 @@ from typing import (
 import numpy as np
 
 from shapley2d._base.checks import check_choice, check_flag, check_number, check_whole
-from shapley2d._base.words import did_you_mean, shown
+from shapley2d._base.words import did_you_mean
 from shapley2d._methods.repeat_call import is_default, value_code
 from shapley2d.exceptions import InputError
 
@@ -204,13 +204,12 @@ class Method(ABC):
         ``rows`` has the rows of the values, ``n_rows`` in all, behind the rows of each game.
         """
         raise InputError(
-            f"method={shown(self.name)} values tables, not games: use method='exact' or "
-            "method='mc'"
-        )  # fmt: skip
+            f"method={self.name!r} values tables, not games: use method='exact' or method='mc'"
+        )
 
     def score(self, problem: Problem, run: Run) -> float:  # noqa: ARG002
         """The score of the whole table less the baseline, which Shapley values sum to."""
-        raise InputError(f"method={shown(self.name)} has no score: use method='knn'")
+        raise InputError(f"method={self.name!r} has no score: use method='knn'")
 
     def seconds(self, problem: Problem, run: Run) -> float:  # noqa: ARG002
         """How long the values of a table take at most, about, where that is known; else 0."""

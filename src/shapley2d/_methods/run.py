@@ -18,9 +18,10 @@ from shapley2d._base.checks import check_jobs
 from shapley2d._base.progress import RunProgress, check_progress
 from shapley2d._base.time_limit import TimeLimit
 from shapley2d._base.warnings import warn
+from shapley2d._base.words import shown
 from shapley2d._theory.semivalues import Semivalue, axis_semivalues
 from shapley2d._version import __version__
-from shapley2d.exceptions import CacheWarning, InputError, PrecisionWarning, Setting
+from shapley2d.exceptions import CacheWarning, InputError, PrecisionWarning
 
 if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
@@ -101,14 +102,14 @@ class Run:
         if estimate.info.get("converged", True) or (is_done and not interrupted):
             return
         ratio = estimate.info.get("ratio", np.inf)
-        cause = ("interrupted",) if interrupted else ("stopped at ", Setting(limit, stopped_at))
+        cause = "interrupted" if interrupted else f"stopped at {limit}={shown(stopped_at)}"
         found = f": the largest standard error is {ratio:.3g} of the spread of the values, wanted "
         effect = "; the values are less precise than asked, as their stderr shows"
         if "n_permutations" in estimate.info and "caveat" in estimate.info:
             caveat = estimate.info["caveat"]
             found = f": {caveat}, so up to {ratio:.2g} of all orders can differ, wanted "
             effect = "; what these would change is unknown"
-        warn(PrecisionWarning(*cause, found, Setting("tolerance", tolerance), effect))
+        warn(PrecisionWarning(f"{cause}{found}tolerance={shown(tolerance)}{effect}"))
 
     def record(self, **facts: Any) -> dict[str, Any]:
         """The record for the result: facts, settings, time and versions, as JSON values."""
@@ -160,7 +161,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     plain = isinstance(value, (str, int, float, bool, type(None)))
-    return value if plain else Setting("", value).shown(repr)
+    return value if plain else shown(value)
 
 
 def as_seed(random_state: Any) -> int:
@@ -175,5 +176,5 @@ def as_seed(random_state: Any) -> int:
     if whole and 0 <= random_state < 2**128:
         return int(random_state)
     raise InputError(
-        Setting("random_state", random_state), " must be a whole number, a numpy generator or None"
+        f"random_state={shown(random_state)} must be a whole number, a numpy generator or None"
     )

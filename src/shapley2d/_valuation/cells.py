@@ -17,12 +17,11 @@ from shapley2d._tables.frames import frame_kind, objects
 from shapley2d._tables.problem import make_problem
 from shapley2d._tables.target import with_label
 from shapley2d._valuation.groups import method_of_groups
-from shapley2d._valuation.methods import find_method, refuse_options, why_method
+from shapley2d._valuation.methods import find_method, names_methods, why_method
 from shapley2d._valuation.valuation import Valuation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Never
 
     from shapley2d._methods.method import Method
     from shapley2d._tables.problem import Problem
@@ -44,6 +43,7 @@ RUN = ("random_state", "semivalue", "n_jobs", "progress", "max_time", "checkpoin
 """The arguments of a run; what else is neither a table nor the method is the question."""
 
 
+@names_methods
 def value_cells(
     X: Any,
     y: Any,
@@ -69,7 +69,6 @@ def value_cells(
     progress: Progress = "auto",
     checkpoint: PathLike | None = None,
     cluster: Any = None,
-    **unknown: Never,
 ) -> Valuation:
     """Value every cell of a training table.
 
@@ -102,7 +101,8 @@ def value_cells(
         orders otherwise.
     column_groups : dict, or 1-D array or list, optional
         The group of every column: one label for each, or a mapping from names of columns to groups.
-        A column that a mapping does not name is a group by its own name.
+        A column that a mapping does not name is a group by its own name. A method whose closed form
+        takes groups of columns keeps it where rows are single.
     task : {"auto", "classification", "regression"}
         ``"auto"``: text, booleans and up to 20 different whole numbers are classes.
     kinds : dict, optional
@@ -175,9 +175,7 @@ def value_cells(
     >>> v.info["about"]["total"]
     "the model's score less 0.5, that of the best constant prediction"
     """
-    asked = {**locals()}
-    refuse_options("value_cells", asked.pop("unknown"))
-    valuation, _ = valued_cells(**asked)
+    valuation, _ = valued_cells(**locals())
     return valuation
 
 

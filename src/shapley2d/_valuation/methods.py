@@ -6,10 +6,11 @@ a subclass of :class:`~shapley2d.Method`.
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import fields
-from functools import cache
+from functools import cache, wraps
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from shapley2d._base.checks import check_choice
 from shapley2d._base.warnings import warn_input
@@ -22,7 +23,10 @@ from shapley2d._models.monte_carlo import MonteCarlo
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+_Asked = ParamSpec("_Asked")
+_Result = TypeVar("_Result")
 
 
 class Estimator(Protocol):
@@ -98,12 +102,23 @@ def _has_trees(model: Any) -> bool:
     return True
 
 
-def refuse_options(function: str, options: dict[str, Any]) -> None:
-    """Refuse arguments that a function does not have; some are options of a method."""
-    for name, value in options.items():
-        takers = [
-            one.__name__ for one in BUILT_IN.values() if name in {part.name for part in fields(one)}
-        ]
-        ways = " or ".join(f"method={taker}({name}={shown(value)})" for taker in takers)
-        hint = f": it is an option of a method, as in {ways}" if ways else ""
-        raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
+def names_methods(function: Callable[_Asked, _Result]) -> Callable[_Asked, _Result]:
+    """Let a function that gets an option of a method say which method has it."""
+    known = inspect.signature(function).parameters
+
+    @wraps(function)
+    def called(*arguments: _Asked.args, **options: _Asked.kwargs) -> _Result:
+        for name in options.keys() - known.keys():
+            ways = [
+                f"method={one.__name__}({name}={shown(options[name])})"
+                for one in BUILT_IN.values()
+                if name in {option.name for option in fields(one)}
+            ]
+            if ways:
+                raise TypeError(
+                    f"{function.__name__}() got an unexpected keyword argument {name!r}: it is an "
+                    f"option of a method, as in {' or '.join(ways)}"
+                )
+        return function(*arguments, **options)
+
+    return called

@@ -16,10 +16,12 @@ from shapley2d._base.json_record import (
     none_if_infinite,
     numbers_of,
 )
+from shapley2d._base.page import known_facts, settings_words
 from shapley2d._tables.frames import FRAME_KINDS
 from shapley2d._tables.sealed import read_sealed, write_sealed
 from shapley2d._tables.table import Kind, Table
 from shapley2d._tables.texts.column import stored_column
+from shapley2d._valuation.facts import Facts
 from shapley2d._valuation.units import Score
 from shapley2d.exceptions import InputError
 
@@ -36,27 +38,11 @@ _KEY = b"shapley2d"
 FORMAT = 2
 """The number of what is written; files of another number are refused."""
 
-_MEASURED = dict.fromkeys(("tolerance", "seconds", "max_time"), Maybe(float))
-_SCORE = {
-    "name": str, **dict.fromkeys(("factor", "shift"), Maybe(float)), "says": Maybe(str),
-    **dict.fromkeys(("per_cent", "squared"), Maybe(bool)),
-    "rarest": Maybe({"label": str, "share": float, "n_classes": int}),
-}  # fmt: skip
-_WORDS = ("method", "call", "task", "splits", "chosen", "baseline", "label", "caveat", "date")
-_COUNTS = ("n_valid", "n_valid_used", "folds", "n_utilities", "n_repeated")
-_INFO = {  # entries that reports and commands read
-    **dict.fromkeys(_WORDS, Maybe(str)), **dict.fromkeys(_COUNTS, Maybe(int)),
-    **dict.fromkeys(("time_up", "converged", "interrupted"), Maybe(bool)),
-    "semivalue": Maybe(list), "players": Maybe((str, str)), "score": Maybe(_SCORE),
-    **dict.fromkeys(("about", "versions"), Maybe({str: str})),
-    **dict.fromkeys(("baseline_utility", "model_score", "unexplained"), Maybe(int | float)),
-    **_MEASURED, "settings": Maybe(_MEASURED), "planned_s": Maybe((float, float)),
-}  # fmt: skip
 _RECORD = {
     **dict.fromkeys(("row_stderr", "column_stderr"), Maybe([float])), "dof": Maybe(float),
     "total_stderr": float,
     "frame": str, "kinds": Maybe([str]), "notations": Maybe([str]), "history": [(int, float)],
-    "info": _INFO,
+    "info": dict,
 }  # fmt: skip
 
 
@@ -109,7 +95,9 @@ def read_valuation(path: str | os.PathLike[str], made_of: type[_Values]) -> _Val
                 "again"
             )
         check_form(record, _RECORD)
-        return made_of(**_fields(record, cells))
+        values = made_of(**_fields(record, cells))
+        _check_told(values)
+        return values
 
     found: _Values = read_sealed(path, _KEY, "a valuation", make)
     return found
@@ -123,16 +111,13 @@ def _version(record: dict[str, Any]) -> str:
 def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
     """Its fields; a ValueError says in a phrase what does not fit."""
     n, m = cells.shape
-    values, stderr, info = cells.numbers("value"), cells.numbers("stderr"), record["info"]
+    values, stderr = cells.numbers("value"), cells.numbers("stderr")
     if record["frame"] not in FRAME_KINDS:
         raise ValueError("its kind of frame is not known")
     if not np.isfinite(values).all():
         raise ValueError("some of its values are not numbers")
     if not (stderr >= 0).all():
         raise ValueError("some of its standard errors are below 0 or not numbers")
-    score = Score.of(info)
-    if score is not None and not (0 < score.factor < math.inf and math.isfinite(score.shift)):
-        raise ValueError("its score has no scale")
     return {
         "values": values,
         "stderr": stderr,
@@ -143,12 +128,22 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
         "total_stderr": float(record["total_stderr"]),
         "dof": math.inf if record["dof"] is None else float(record["dof"]),
         "history": history_pairs(record["history"]),
-        "info": info,
+        "info": record["info"],
         "_frame": record["frame"],
         "_table": _table(record, cells),
         "_target": cells.texts("label")[:, 0] if cells.has("label") else None,
         "_fragments": _contributors(record, n),
     }
+
+
+def _check_told(values: CellValues) -> None:
+    """Say all that a result says: a record that somebody forged fails here, not in a report."""
+    score = Score.of(values.info)
+    if score is not None and not (0 < score.factor < math.inf and math.isfinite(score.shift)):
+        raise ValueError("its score has no scale")
+    Facts.of(values)
+    known_facts(values.info)
+    settings_words(values.info)
 
 
 def _table(record: dict[str, Any], cells: SealedCells) -> Table | None:

@@ -83,10 +83,7 @@ class Valuation(CellValues):
         half = self._interval_factor * self.stderr
         return self.values - half, self.values + half
 
-    def describe(self) -> str:
-        """One line on how certain the values are."""
-        return certainty_words(self)
-
+    describe = certainty_words
     to_frame = views.to_frame
     lowest = views.lowest
     highest = views.highest
