@@ -6,24 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from shapley2d._base.words import counted, printable
+from shapley2d._base.words import counted
 from shapley2d._inspection.cells import reasons_text
 from shapley2d._inspection.ranking import rank_cells
 from shapley2d._version import __version__
-from shapley2d.cli.console import ResultConsole, make_table, shown
-from shapley2d.cli.writing.summary import place_columns
+from shapley2d.cli.console import place_columns, shown, titled
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rich.table import Table
+    from shapley2d import Inspection
+    from shapley2d._tables.reading.files import Source
+    from shapley2d.cli.inspected import InspectedFile
 
-    from shapley2d._inspection.inspection import Inspection
-    from shapley2d.cli.reading.inspected import InspectedFile
+_FINDINGS = 12
 
 
 def suspect_cells(
-    inspection: Inspection, given: InspectedFile, top: int, part: str = "entries"
+    inspection: Inspection, source: Source, top: int, part: str = "entries"
 ) -> list[dict[str, Any]]:
     """The first suspects of a part, with what a person needs to find and judge them."""
     cells, found = inspection._cells, []
@@ -32,7 +32,7 @@ def suspect_cells(
         found.append(
             {
                 "row": name.item() if hasattr(name, "item") else name,
-                "line": given.source.line(i),
+                "line": source.line(i),
                 "column": cells.names[j],
                 "entry": cells.entries[j][i],
                 "expected": cells.expected_text(i, j),
@@ -50,7 +50,6 @@ def inspection_json(
     cells: list[dict[str, Any]],
     labels: list[dict[str, Any]],
     files: dict[str, Path],
-    **more: Any,
 ) -> dict[str, Any]:
     """An inspection as JSON, for other programs."""
     n, m = inspection.shape
@@ -78,48 +77,42 @@ def inspection_json(
         ],
         "suspects": cells,
         "suspect_labels": labels,
-        **more,
         "settings": inspection.info,
-        "files": {what: str(path) for what, path in files.items()},
+        "files": files,
     }
 
 
-def print_inspection(
+def inspection_parts(
     inspection: Inspection,
     given: InspectedFile,
     cells: list[dict[str, Any]],
     labels: list[dict[str, Any]],
-    console: ResultConsole,
-) -> None:
-    """Print the findings about columns, then the entries to check first, then the labels."""
+) -> list[Any]:
+    """What is printed: findings about columns, the entries to check first, then the labels."""
     n, m = inspection.shape
     label = "" if given.target is None else f" and the label {given.target!r}"
     known = inspection.info.get("reference")
     judged = f", judged by {counted(known['rows'], 'trusted row')}" if known else ""
     settled = f"; {len(inspection._settled)} decided before" if inspection._settled else ""
-    table = f"{printable(given.source.path)}: {counted(n, 'row')} x {counted(m, 'column')}"
-    found = f"{printable(label)}{judged}; {inspection._cells.summary}{settled}"
-    console.print(Text(f"{table}{found}\n"), soft_wrap=True)
+    table = f"{given.source.path}: {counted(n, 'row')} x {counted(m, 'column')}"
+    parts: list[Any] = [f"{table}{label}{judged}; {inspection._cells.summary}{settled}\n"]
     # one that concerns two columns is found in each
     findings = list(dict.fromkeys(finding.text for finding in inspection.findings))
     if findings:
-        console.print(Text("Columns", style="italic"))
-        for finding in findings[:12]:
-            console.print(Text.assemble("- ", shown(finding, 240)), soft_wrap=True)
-        left = len(findings) - 12
-        if left > 0:
-            console.print(Text(f"- and {left} more, in the page and with --json"))
-        console.print()
+        parts += [Text("Columns", style="italic"), *(f"- {one}" for one in findings[:_FINDINGS])]
+        if left := len(findings[_FINDINGS:]):
+            parts.append(f"- and {left} more, in the page and with --json")
+        parts.append("")
     if cells:
-        console.print(_suspect_table("Entries to check", cells, inspection))
+        parts += _suspect_table("Entries to check", cells, inspection)
     if labels:
-        console.print()
-        console.print(_suspect_table("Labels to check", labels, inspection))
+        parts += ["", *_suspect_table("Labels to check", labels, inspection)]
     elif cells and given.target is not None:
-        console.print("\nLabels to check: none, each is less than 1 % likely wrong")
+        parts.append("\nLabels to check: none, each is less than 1 % likely wrong")
+    return parts
 
 
-def _suspect_table(title: str, cells: list[dict[str, Any]], inspection: Inspection) -> Table:
+def _suspect_table(title: str, cells: list[dict[str, Any]], inspection: Inspection) -> list[Any]:
     """The list of suspects; rows without names go by their lines alone."""
     named = inspection.lines is None
     columns = place_columns(cells, {"column": 24, "entry": 28, "expected": 28}, named=named)
@@ -129,5 +122,5 @@ def _suspect_table(title: str, cells: list[dict[str, Any]], inspection: Inspecti
         else:
             text.stylize("green")
     columns["wrong"] = [f"{100 * cell['probability']:.0f} %" for cell in cells]
-    columns["why"] = [shown(cell["why"], 160) for cell in cells]
-    return make_table(title, columns, ("why", *(("line",) if named else ())))
+    columns["why"] = [shown(cell["why"], 1000) for cell in cells]
+    return titled(title, columns, "why", *(("line",) if named else ()))
