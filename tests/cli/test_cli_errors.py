@@ -314,11 +314,7 @@ def test_too_many_columns_are_refused(tmp_path, capsys, monkeypatch):
     assert "1,099 columns are more than the 1,024 that --method knn can take" in told
     with pytest.raises(InputError, match="1,099 columns are more than the 1,024"):
         value_cells(str(path), "c0")
-<<<<<<< HEAD
     monkeypatch.setattr("shapley2d.cli.inspected.inspected_table", prepare)
-=======
-    monkeypatch.setattr("shapley2d.cli.inspected.inspected_table", prepare)
->>>>>>> b99ecaaf (The command line is plain functions and reads messages as strings)
     assert main(["inspect", str(path)]) == 2
     assert "wide.csv has 1,100 columns: an inspection predicts each" in capsys.readouterr().err
     with pytest.raises(InputError, match=r"X has 1,025 columns: .* at most 1,024; drop columns"):

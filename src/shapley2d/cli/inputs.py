@@ -18,7 +18,6 @@ from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import plural, printable
 from shapley2d._tables.column_warnings import find_keys, in_words, looks_like_key
 from shapley2d._tables.convert import as_table
-from shapley2d.cli.label_check import MAX_ROWS, disagreeing_rows, rare_classes
 from shapley2d._tables.reading.files import Source, read_table
 from shapley2d._tables.target import as_target
 from shapley2d._tables.texts.column import clean_texts
@@ -33,6 +32,7 @@ from shapley2d.cli.columns import (
 )
 from shapley2d.cli.console import note, progress
 from shapley2d.cli.errors import MissingFlagsError
+from shapley2d.cli.label_check import MAX_ROWS, disagreeing_rows, rare_classes
 from shapley2d.cli.options import flag_of
 from shapley2d.cli.wording import call
 from shapley2d.exceptions import InputError

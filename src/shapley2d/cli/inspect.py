@@ -20,7 +20,13 @@ from shapley2d.cli.console import (
 )
 from shapley2d.cli.errors import STANDS_OUT
 from shapley2d.cli.inputs import read_file
-from shapley2d.cli.inspected import read_inspected, read_reference
+from shapley2d.cli.inspected import (
+    inspection_json,
+    inspection_parts,
+    read_inspected,
+    read_reference,
+    suspect_cells,
+)
 from shapley2d.cli.outputs import (
     check_outputs,
     start_clock,
@@ -29,7 +35,6 @@ from shapley2d.cli.outputs import (
     write_values,
 )
 from shapley2d.cli.streams import say
-from shapley2d.cli.suspects import inspection_json, inspection_parts, suspect_cells
 
 
 def inspect(

@@ -24,9 +24,13 @@ from shapley2d.cli.console import (
     warnings_as_notes,
 )
 from shapley2d.cli.inputs import read_file
-from shapley2d.cli.inspected import InspectedFile, read_inspected
+from shapley2d.cli.inspected import (
+    InspectedFile,
+    inspection_json,
+    read_inspected,
+    suspect_cells,
+)
 from shapley2d.cli.outputs import check_file, check_outputs, naming
-from shapley2d.cli.suspects import inspection_json, suspect_cells
 from shapley2d.exceptions import InputError, UtilityError
 
 
