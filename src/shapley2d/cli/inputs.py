@@ -140,7 +140,7 @@ def _read_target(source: Source, target: str, kind: str | None) -> tuple[NDArray
     if pa.types.is_dictionary(column.type):
         column, kind = column.cast(column.type.value_type), kind or "text"
     kinds = {target: kind} if kind in ("number", "text") else None
-    read = as_table(rows_of(source, _all_rows(source), [target]), "y", kinds)
+    read = as_table(rows_of(source, _all_rows(source), [target]), "X", kinds)
     entries, strays = read.columns[0].entries, read.columns[0].from_text.strays
     gone = np.isnan(entries)
     if kind != "number":  # else they are left out by the library, which says so
