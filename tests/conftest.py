@@ -61,3 +61,9 @@ def small_pieces(monkeypatch):
     monkeypatch.setattr("shapley2d._estimation.checkpoint.EVERY_S", 0.0)
     monkeypatch.setattr("shapley2d._estimation.checkpoint._SHARE", 1e9)
     monkeypatch.setattr("shapley2d._models.game_draws._LEAST", 2)
+
+
+@pytest.fixture(autouse=True)
+def no_hurry(monkeypatch):
+    """On a busy machine a command takes longer than the moment after which it says so."""
+    monkeypatch.setattr("shapley2d.cli.streams.PATIENCE_S", 600.0)

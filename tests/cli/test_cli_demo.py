@@ -10,7 +10,7 @@ import pytest
 import shapley2d
 from command_line import run
 from shapley2d.cli import main
-from shapley2d.cli.demo_orders import make_orders
+from shapley2d.cli.demo import planted_errors
 
 
 def once(real):
@@ -35,9 +35,9 @@ def demo(tmp_path_factory):
         with pytest.MonkeyPatch.context() as first:
             first.chdir(folder)
             printed = []
-            first.setattr("shapley2d.cli.demo.print_json", printed.append)
+            first.setattr("shapley2d.cli.demo.show_json", printed.append)
             assert main(["demo", "--json"]) == 0
-        yield json.loads(json.dumps(printed[0])), folder / "shapley2d-demo"
+        yield json.loads(json.dumps(printed[0], default=str)), folder / "shapley2d-demo"
 
 
 def texts(path):
@@ -47,13 +47,12 @@ def texts(path):
 
 
 def test_every_error_is_in_the_table_and_nothing_else_is_wrong(demo):
-    columns, planted = make_orders()
-    written = texts(demo[1] / "table.csv")
-    assert [*written] == [*columns]
-    for one in planted:
-        assert columns[one.column][one.row] == one.became != one.was
-        columns[one.column][one.row] = one.was
-    assert len({one.row for one in planted}) == len(planted) == demo[0]["planted"]
+    errors, columns = planted_errors(), texts(demo[1] / "table.csv")
+    for one in errors:
+        entries, row = columns[one["column"]], int(one["row"])
+        assert entries[row] == one["became"] != one["was"]
+        entries[row] = one["was"]
+    assert len({one["row"] for one in errors}) == len(errors) == demo[0]["planted"]
     for i, total in enumerate(columns["total"]):  # the table without its errors adds up
         quantity, price = float(columns["quantity"][i]), float(columns["price"][i])
         assert float(total) == pytest.approx(quantity * price, abs=0.006)
@@ -74,7 +73,7 @@ def test_what_was_repaired_is_what_was_there(demo):
     found, folder = demo
     assert found["restored"] == found["repaired"] >= 15
     before, after = texts(folder / "table.csv"), texts(folder / "clean.csv")
-    right = {(one.column, one.row): one.was for one in make_orders()[1]}
+    right = {(one["column"], int(one["row"])): one["was"] for one in planted_errors()}
     changed = {
         (name, i): new
         for name in before
@@ -103,7 +102,7 @@ def test_one_screen(demo, capsys, tmp_path, monkeypatch):
     out, notes = run(capsys, "demo --out again")
     lines = out.splitlines()
     assert "likely wrong" not in notes and lines[0].startswith("1,200 orders of a made-up shop")
-    assert len(lines) < 65 and max(map(len, lines[:-5])) < 180
+    assert len(lines) < 65 and max(map(len, lines[:-5])) < 240
     for title in (
         "1. Which entries are wrong?",
         "2. Repair:",
@@ -114,6 +113,15 @@ def test_one_screen(demo, capsys, tmp_path, monkeypatch):
     assert "shapley2d inspect again/table.csv --target returned" in out
     assert "--labels again/labels.csv --valid again/later.csv --pay 10000" in out
     assert "e-0" not in out and "x average" not in out
+    assert run(capsys, "demo --out again").out == out  # its own files are no one else's
+
+
+@pytest.mark.parametrize("name", ["table.csv", "page.html", "later.csv"])
+def test_a_file_of_the_user_is_never_overwritten(tmp_path, capsys, name):
+    (tmp_path / name).write_text("mine")
+    told = run(capsys, f"demo --out {tmp_path}", 2).err
+    assert f"{tmp_path / name} is there already: name another folder" in told
+    assert [one.read_text() for one in tmp_path.iterdir()] == ["mine"]
 
 
 def test_the_evidence_quotes_the_demo(demo):

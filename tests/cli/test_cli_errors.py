@@ -12,7 +12,7 @@ import pytest
 from command_line import run
 from shapley2d import inspect_cells, value_cells
 from shapley2d.cli import errors, main
-from shapley2d.exceptions import InputError, Setting, UtilityError
+from shapley2d.exceptions import InputError, UtilityError
 
 LONG = "n" * 5000
 ROWS = [f"P{k},{20 + k * k % 37},{'AB'[k % 2]},{'uv'[k // 2 % 2]}" for k in range(24)]
@@ -110,8 +110,8 @@ CASES = [
     (GOOD + "--text name", "--text name is left out by --drop or --id: give one of them"),
     ("cells infinite.csv -t y", "infinite.csv: column 'a' holds an infinite number in line 14: replace it by a number"),
     # target
-    ("cells same.csv -t y", "same.csv: the target 'y' is '5' in every row: there is nothing to learn"),
-    ("cells constant.csv -t y", "constant.csv: the target 'y' is 'u' in every row: there is nothing to learn"),
+    ("cells same.csv -t y", "same.csv: column 'y' holds a single class (5): there is nothing to learn"),
+    ("cells constant.csv -t y", "constant.csv: column 'y' holds a single class (u): there is nothing to learn"),
     ("cells blank.csv -t y", "blank.csv: the target 'y' is empty in all 2 rows"),
     ("cells some.csv -t y", ("some.csv: the target 'y' is empty in 1 of 3 rows, first in line 3: run shapley2d cells "
      "some.csv -t y --drop-missing-target (or fill it)")),
@@ -266,7 +266,7 @@ def caused(error, cause):
 @pytest.mark.parametrize(
     ("error", "code", "line"),
     [
-        (InputError(Setting("cv", 9), " is\ntoo many"), 2, "shapley2d: error: --cv 9 is too many\n"),
+        (InputError("cv=9 is\ntoo many"), 2, "shapley2d: error: --cv 9 is too many\n"),
         (UtilityError("Tree failed on rows 1"), 2, "shapley2d: error: the model cannot be trained: Tree failed on"),
         (PermissionError(errno.EACCES, "Permission denied", "a.csv"), 2, "a.csv: permission denied: choose another"),
         (FileNotFoundError(errno.ENOENT, "No such file or directory", "a.csv"), 2, "a.csv: No such file or directory"),
@@ -314,7 +314,7 @@ def test_too_many_columns_are_refused(tmp_path, capsys, monkeypatch):
     assert "1,099 columns are more than the 1,024 that --method knn can take" in told
     with pytest.raises(InputError, match="1,099 columns are more than the 1,024"):
         value_cells(str(path), "c0")
-    monkeypatch.setattr("shapley2d.cli.reading.inspected.inspected_table", prepare)
+    monkeypatch.setattr("shapley2d.cli.inspected.inspected_table", prepare)
     assert main(["inspect", str(path)]) == 2
     assert "wide.csv has 1,100 columns: an inspection predicts each" in capsys.readouterr().err
     with pytest.raises(InputError, match=r"X has 1,025 columns: .* at most 1,024; drop columns"):

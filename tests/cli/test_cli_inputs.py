@@ -1,19 +1,23 @@
 """From files to what the library values: targets, rows, dropped columns, notes."""
 
+import json
+
+from command_line import run
 from shapley2d.cli import main
-from shapley2d.cli.options import FileOptions, TrainOptions
-from shapley2d.cli.reading.inputs import read_inputs
+from shapley2d.cli.inputs import read_inputs
+from shapley2d.cli.options import Reading
 
 
 def read(path, *, valid=None, drop_keys=False, drop_missing_target=False, **how):
-    table = TrainOptions(
-        train=str(path),
-        target="y",
-        valid=None if valid is None else str(valid),
+    return read_inputs(
+        str(path),
+        "y",
+        None if valid is None else str(valid),
+        Reading(**how),
+        {},
         drop_keys=drop_keys,
         drop_missing_target=drop_missing_target,
     )
-    return read_inputs(table, FileOptions(**how))
 
 
 def rows(*lines):
@@ -24,7 +28,7 @@ def test_validation_file_takes_the_text_columns_of_training(tmp_path):
     (tmp_path / "train.csv").write_text(rows("a,y", "1,u", "x,v", "2,u"))
     (tmp_path / "valid.csv").write_text(rows("y,a", "u,1", "v,2"))
     inputs = read(tmp_path / "train.csv", valid=tmp_path / "valid.csv")
-    assert inputs.X_valid.columns[0].text() == ["1", "2"]
+    assert inputs.X_valid.table.to_pydict() == {"a": ["1", "2"]}
 
 
 def test_drop_takes_lists_and_names_with_commas(tmp_path):
@@ -33,29 +37,29 @@ def test_drop_takes_lists_and_names_with_commas(tmp_path):
     assert inputs.X.column_names == ["e"]
 
 
-def test_notes_of_numbers_that_may_be_keys(tmp_path):
+def test_notes_of_numbers_that_may_be_keys(tmp_path, capsys):
     lines = [f"{k},{k * k},{k % 3},{'uv'[k % 2]}" for k in range(40)]
     (tmp_path / "train.csv").write_text(rows("n,user_id,a,y", *lines))
     inputs = read(tmp_path / "train.csv")
     assert inputs.X.column_names == ["n", "user_id", "a"]
-    (note,) = inputs.notes
+    (note,) = capsys.readouterr().err.splitlines()
     assert (
         "may be keys: 'n' (it only counts the rows), 'user_id' (40 different numbers in 40 rows)"
-        in str(note)
+        in note
     )
-    assert "--drop-keys" in str(note)
+    assert "--drop-keys" in note
 
 
-def test_keys_are_left_out_together(tmp_path):
+def test_keys_are_left_out_together(tmp_path, capsys):
     lines = [f"{k},N{k},{k % 3},{'uv'[k % 2]}" for k in range(40)]
     (tmp_path / "train.csv").write_text(rows("n,name,a,y", *lines))
     (tmp_path / "valid.csv").write_text(rows("n,name,a,y", *lines[:7]))
     inputs = read(tmp_path / "train.csv", valid=tmp_path / "valid.csv", drop_keys=True)
-    assert inputs.X.column_names == inputs.X_valid.column_names == ["a"]
-    (note,) = inputs.notes
+    assert inputs.X.column_names == inputs.X_valid.table.column_names == ["a"]
+    (note,) = capsys.readouterr().err.splitlines()
     assert (
         "left out as keys: 'n' (it only counts the rows), 'name' (40 different texts in 40 rows)"
-        in str(note)
+        in note
     )
 
 
@@ -66,31 +70,36 @@ def test_a_column_that_the_user_calls_text_is_no_key(tmp_path):
     assert inputs.kinds == {"name": "text"}
 
 
-def test_rows_whose_target_is_a_stray_are_left_out(tmp_path):
-    lines = [f"{k % 7},{'x1' if k in (3, 8) else k * 1.5}" for k in range(40)]
-    (tmp_path / "train.csv").write_text(rows("a,y", *lines))
-    inputs = read(tmp_path / "train.csv")
-    assert inputs.rows.tolist() == [k for k in range(40) if k not in (3, 8)]
-    assert inputs.y.dtype.kind == "f"
-    (note,) = inputs.notes
+def test_rows_whose_target_is_a_stray_are_left_out(tmp_path, capsys):
+    lines = [f"{k % 7},{'x1' if k in (3, 8) else k * 1.5},g{k % 4},n{k}" for k in range(40)]
+    path = tmp_path / "train.csv"
+    path.write_text(rows("a,y,g,n", *lines))
+    command = f"cells {path} -t y --groups g --cv 2 --json --top 99"
+    out, err = run(capsys, f"{command} --drop n")
+    cells = json.loads(out)["lowest"]
+    assert [one["line"] - 2 for one in cells] == [one["row"] for one in cells]
+    assert {one["row"] for one in cells} == {*range(40)} - {3, 8}
     assert (
-        "the target 'y' holds numbers, but not in 2 of 40 rows ('x1' in line 5, 'x1' in line 10)"
-        in str(note)
+        "train.csv: column 'y' holds numbers, but not in 2 of 40 rows ('x1' in line 5, 'x1' in "
+        "line 10)" in err
     )
+    named = json.loads(run(capsys, f"{command} --id n").out)["lowest"]
+    assert all(one["row"] == f"n{one['line'] - 2}" for one in named)
 
 
 def test_the_target_may_be_called_text(tmp_path):
     (tmp_path / "train.csv").write_text(rows("a,y", *(f"{k % 7},{k % 3}" for k in range(40))))
-    assert read(tmp_path / "train.csv").y.tolist()[:3] == [0, 1, 2]
+    assert read(tmp_path / "train.csv").y.to_pylist()[:3] == ["0", "1", "2"]
+    assert read(tmp_path / "train.csv", number=["y"]).y.tolist()[:3] == [0, 1, 2]
     labels = read(tmp_path / "train.csv", text=["y"]).y
-    assert labels.to_pylist()[:3] == ["0", "1", "2"]
+    assert labels.to_pylist()[:3] == ["0", "1", "2"] and hasattr(labels.chunk(0), "dictionary")
 
 
 def test_names_of_rows_keep_their_zeros(tmp_path):
     (tmp_path / "train.csv").write_text(rows("who,a,y", "007,1,u", "008,2,v"))
-    assert read(tmp_path / "train.csv", row_id="who").row_names.tolist() == ["007", "008"]
+    assert read(tmp_path / "train.csv", row_id="who").X.row_names.tolist() == ["007", "008"]
     (tmp_path / "train.csv").write_text(rows("who,a,y", "70,1,u", "8,2,v"))
-    assert read(tmp_path / "train.csv", row_id="who").row_names.tolist() == [70, 8]
+    assert read(tmp_path / "train.csv", row_id="who").X.row_names.tolist() == [70, 8]
 
 
 def test_a_message_names_a_row_by_the_line_where_it_starts(tmp_path, capsys):

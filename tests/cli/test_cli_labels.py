@@ -1,20 +1,14 @@
 """Labels are suspects too: the command tells of those that look wrong, and values them when asked."""
 
 import json
-from types import SimpleNamespace
 
 import narwhals.stable.v2 as nw
-import numpy as np
 import pyarrow as pa
 import pytest
 from sklearn.datasets import load_wine
 
 from command_line import run
-from shapley2d._base.entries import is_missing
 from shapley2d._tables.frames import entries_of
-from shapley2d._tables.target_entries import read_labels
-from shapley2d.cli.reading.target import read_target
-from shapley2d.exceptions import InputError
 
 CHANGED = {
     3: "barbera",
@@ -57,50 +51,6 @@ def test_labels_are_valued_when_asked(folder, capsys):
     assert 10 in found
     assert len(found & set(CHANGED)) >= 3
     assert "see which with" not in done.err
-
-
-@pytest.mark.parametrize("task", ["auto", "classification", "regression"])
-@pytest.mark.parametrize("kind", [None, "text", "number"])
-@pytest.mark.parametrize(
-    "texts",
-    [
-        ["yes", " no ", "?", "yes", None, "no", ""],
-        ["1", "2", "3", "x", "4", "5", "6", "7", None],
-        ["1.5", "2,5", "3.5"],
-        ["true", "false", "NA", "true"],
-        ["2020-01-01", "2021-05-06", None],
-        [str(10**20 + k % 2) for k in range(30)],
-        [None, None],
-    ],
-)
-def test_a_target_of_text_is_read_from_its_distinct_texts_as_one_by_one(texts, kind, task):
-    """As ``read_labels`` reads the same entries in a list."""
-    source = SimpleNamespace(
-        table=pa.table({"y": pa.array(texts, pa.string())}), path="t.csv", notes=[], where=str
-    )
-    refused = None
-    try:
-        labels = read_labels(np.array(texts, dtype=object), "y", kind=kind, task=task)
-    except InputError as error:
-        refused = str(error)
-    if refused is not None:
-        with pytest.raises(InputError) as raised:
-            read_target(source, "y", kind=kind, task=task)
-        assert str(raised.value) == refused
-        return
-    gone = [is_missing(item) for item in labels.entries.tolist()]
-    if all(gone):
-        with pytest.raises(InputError, match="is empty in all"):
-            read_target(source, "y", kind=kind, task=task)
-        return
-    found = read_target(source, "y", kind=kind, task=task)
-    assert found.rows.tolist() == [row for row, is_gone in enumerate(gone) if not is_gone]
-    read = found.y.to_pylist() if hasattr(found.y, "to_pylist") else found.y.tolist()
-    assert read == labels.entries[found.rows].tolist()
-    strays = set(labels.strays)
-    assert found.missing.tolist() == [
-        k for k, is_gone in enumerate(gone) if is_gone and k not in strays
-    ]
 
 
 @pytest.mark.parametrize("index", [pa.int8(), pa.uint8(), pa.uint32()])

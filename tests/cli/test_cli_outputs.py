@@ -10,8 +10,7 @@ import pytest
 
 from command_line import run
 from shapley2d import Valuation
-from shapley2d.cli import main
-from shapley2d.cli.writing import outputs
+from shapley2d.cli import main, outputs
 from shapley2d.exceptions import InputError
 
 QUICK = ["cells", "t.csv", "-t", "y", "-k", "3"]
@@ -63,7 +62,7 @@ def test_impossible_outputs_are_told_before_the_work(folder, capsys, monkeypatch
 
 
 def test_a_folder_that_does_not_tell_capitals_apart(folder, monkeypatch):
-    pair = [("--output", Path("V.csv")), ("--checkpoint", Path("v.csv"))]
+    pair = {"--output": Path("V.csv"), "--checkpoint": Path("v.csv")}
     outputs.check_distinct(pair)
     monkeypatch.setattr(outputs, "_ignores_case", lambda _: True)
     with pytest.raises(InputError, match=r"--output and --checkpoint both name v\.csv"):
@@ -99,6 +98,14 @@ def test_links_stay_and_pipes_are_written_to(folder, capsys):
         and pq.read_table("sub/real.parquet").num_rows == 24
     )
     assert read[0].rstrip().endswith("</html>")
+
+
+def test_a_file_that_is_written_again_keeps_who_may_read_it(folder, capsys):
+    (folder / "v.csv").write_text("")
+    (folder / "v.csv").chmod(0o600)
+    run(capsys, " ".join([*QUICK, "-o", "v.csv", "--report", "r.html"]))
+    assert (folder / "v.csv").stat().st_mode & 0o777 == 0o600
+    assert (folder / "r.html").stat().st_mode & 0o444 == 0o444
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")

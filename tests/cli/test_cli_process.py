@@ -113,3 +113,46 @@ def read_until(terminal, words):
         if select.select([terminal], [], [], 1)[0]:
             seen += os.read(terminal, 65536).decode(errors="replace")
     return seen
+
+
+@pytest.mark.parametrize("module", ["typer", "numpy", "rich.table", "numba"])
+def test_ctrl_c_while_code_loads_is_no_crash(folder, module):
+    """Whatever is being imported, also what turns an interrupt into an error of its own."""
+    code = f"""
+import os, signal, sys, time
+
+class Press:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+            try:
+                time.sleep(1)
+            except KeyboardInterrupt:
+                raise ImportError("the C-extensions failed")
+
+sys.meta_path.insert(0, Press())
+sys.argv = ["shapley2d", "cells", "small.csv", "-t", "y"]
+from shapley2d.cli import main
+sys.exit(main())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 130
+    assert "Traceback" not in done.stderr and "bug" not in done.stderr
+
+
+def test_long_work_without_a_terminal_says_when_it_ends(folder):
+    code = """
+import sys
+from shapley2d.cli import main, streams
+streams.PATIENCE_S = 0.01
+sys.exit(main())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, "cells", "small.csv", "-t", "y"], cwd=folder,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    first, *_, last = done.stderr.splitlines()
+    assert first == "note: still at work" and last.startswith("note: ended after ")
+    assert [line for line in done.stdout.splitlines() if line != line.rstrip()] == []

@@ -17,7 +17,7 @@ from command_line import errors, run
 from shapley2d._base.words import printable
 from shapley2d._valuation.valuation import Valuation
 from shapley2d.cli import main
-from shapley2d.cli.writing.outputs import harmless
+from shapley2d.cli.outputs import harmless
 
 COMMAND = [sys.executable, "-m", "shapley2d"]
 EVIL = "a\x1b]0;owned\x07\x1b[2J\x7f\x9b31m\u202eb\u2028\x00\r"
@@ -175,9 +175,9 @@ def test_closed_input(table):
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (
+    assert (done.returncode, errors(done.stderr)) == (
         2,
-        "shapley2d: error: standard input is closed: name a file instead of -\n",
+        ["shapley2d: error: standard input is closed: name a file instead of -"],
     )
 
 

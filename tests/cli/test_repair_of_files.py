@@ -14,11 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from shapley2d._inspection import rewrite
 from shapley2d._inspection.decisions import same_entry
+from shapley2d._inspection.rewrite import write_changed
 from shapley2d._tables.reading.files import read_contents, read_table
-from shapley2d.cli.options import FileOptions
-from shapley2d.cli.writing import rewrite
-from shapley2d.cli.writing.rewrite import write_changed
 from shapley2d.exceptions import InputError
 
 # also what Python takes for line ends, quotes, separators, byte-order marks and formulas
@@ -104,7 +103,7 @@ def check_repair(folder, name, rows, new):
 
 def write_again(path, output, table, changes):
     held = read_contents(str(path), separator=None, encoding=None)
-    write_changed(output, held, table, changes, FileOptions())
+    write_changed(output, held, table, changes)
 
 
 TEXTS = st.lists(st.sampled_from(LETTERS), max_size=6).map("".join)

@@ -59,7 +59,7 @@ def test_a_row_trains_where_somebody_in_the_set_holds_its_label(method, predict,
         close(v.values, game.values())
     close(v.row_values, game.of_contributors())
     assert v._fragments.labels == ["Bank", "Shop"]
-    assert "labels   held by Bank, Shop, and valued too" in repr(v)
+    assert "labels   held by Bank, Shop: a row trains only where a set holds its label" in repr(v)
 
 
 def missing(parts):

@@ -136,3 +136,14 @@ def test_workers_change_nothing():
 def test_what_it_refuses(asked, words):
     with pytest.raises((InputError, OutOfTimeError), match=words):
         value_cells(*tables(n=30), **asked, **QUIET)
+
+
+@pytest.mark.parametrize(
+    ("asked", "forest"), [({}, True), ({"row_groups": [k % 9 for k in range(30)]}, False)]
+)
+def test_too_little_time_names_only_what_answers_the_question(asked, forest):
+    with pytest.raises(
+        OutOfTimeError, match=r"max_time=0.001 is too short: .*give it more time"
+    ) as refused:
+        value_cells(*tables(n=30), method=MonteCarlo("boosting"), max_time=0.001, **asked, **QUIET)
+    assert ("method='forest'" in str(refused.value)) is forest

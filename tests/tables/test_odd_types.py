@@ -174,7 +174,7 @@ def test_targets_that_are_refused(tmp_path, capsys, column):
     out, err = capsys.readouterr()
     assert out == ""
     assert err.count("\n") == 1
-    assert "column 'y' holds" in err or "the target 'y'" in err
+    assert "column 'y'" in err or "the target 'y'" in err
     X = np.arange(2.0 * N).reshape(N, 2)
     with pytest.raises(InputError, match=r"^y "):
         value_cells(X, column)

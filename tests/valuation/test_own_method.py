@@ -1,5 +1,6 @@
 """A method of one's own works wherever the package's own do, and a type checker sees its options."""
 
+import inspect
 import os
 import re
 import shutil
@@ -7,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -19,7 +21,8 @@ from report_page import html_of
 from shapley2d import KNN, CellValuer, InputError, OneDraw, Valuation, value_cells, value_game
 from shapley2d._tables.problem import make_problem
 from shapley2d._valuation.methods import all_methods, find_method
-from shapley2d.cli.methods import method_parameters
+from shapley2d.cli.methods import with_methods
+from shapley2d.cli.options import option
 from shapley2d.exceptions import InputWarning
 
 from small_tables import two_classes
@@ -155,7 +158,15 @@ class Clash(LeaveOut):
 
 def test_options_of_the_commands_come_before_those_of_a_method(monkeypatch):
     monkeypatch.setattr("shapley2d.cli.methods.all_methods", lambda: {"clash": Clash})
-    assert [one.name for one in method_parameters()] == ["method", "n_votes", "signs"]
+
+    def command(
+        valid: Annotated[str, option(None, "", "")] = "",
+        row_id: Annotated[str, option(None, "", "", "--id")] = "",
+    ):
+        pass
+
+    names = [*inspect.signature(with_methods(command)).parameters]
+    assert sorted(names) == ["method", "n_votes", "row_id", "signs", "valid"]
 
 
 def test_the_command_line_has_the_method_of_another_package(package):

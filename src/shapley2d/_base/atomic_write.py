@@ -54,6 +54,8 @@ def atomic_write(path: str | os.PathLike[str], *endings: str) -> Iterator[Path]:
         yield temporary
         with temporary.open("rb+") as written:
             os.fsync(written.fileno())
+        with suppress(OSError):  # who may read the file that was there may read the new one
+            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)

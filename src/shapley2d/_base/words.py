@@ -17,6 +17,8 @@ _DAY_S, _YEAR_S = 86_400, 365.25 * 86_400
 _ASCII = re.compile(r"[ -~]*")
 _LONGEST = 200  # characters of a value in a message
 _TIMES = "\N{MULTIPLICATION SIGN}"
+FORMULA = re.compile(r"[\t\r\n]|[\s\x00-\x20\x7f\ufeff\u200b]*[=@+\-\uff1d\uff20\uff0b\uff0d]")
+"""The start of text that a spreadsheet may run as a formula, full-width signs too."""
 
 
 def plural(count: int, one: str, several: str = "") -> str:

@@ -208,9 +208,13 @@ class Fragments:
         width = max(map(len, names))
         halves = unit.spreads([one["half"] for one in each], values)
         worth = zip(names, unit.numbers(values, signed=True), halves, strict=True)
-        labels = (
-            f"held by {', '.join(self.labels)}, and valued too" if self.labels else "everybody's"
-        )
+        labels = "everybody's: nobody is paid for them"
+        if self.labels:
+            labels = (
+                f"held by {', '.join(self.labels)}: a row trains only where a set holds its label, "
+                "so labels are valued too, and who holds all of them takes a large share"
+            )
+        rows, held, twice = counted(self.n_valid, "row"), 100 * self.held, 100 * self.held_twice
         sets = (
             f"all {len(self.sets):,} sets" if self.how == "all sets"
             else f"{self.n_orders:,} random orders"
@@ -218,14 +222,16 @@ class Fragments:
         seconds = format_seconds(valuation.info.get("seconds") or 0.0)
         size = f"{self.n_rows:,} rows x {counted(len(self.columns), 'column')}"
         return [
-            f"Valuation of {counted(n, 'contributor')} of {size}",
+            f"Valuation of {counted(n, 'contributor')} of {size}, predicting {self.target!r}",
             f"  {self.score_words(valuation)}",
             *(
                 f"  {name:<{width}}  {number:>7} ± {half or 0} {unit.words}".rstrip()
                 for name, number, half in worth
             ),
             *([f"  and {n - _SHOWN} more"] if n > _SHOWN else []),
-            f"  labels   {labels}",
+            f"  held     {held:.0f} % of the entries, {twice:.0f} % by two or more",
+            f"  labels   {printable(labels)}",
+            f"  scored   {'by cross-validation, on' if self.crossed else 'on'} {rows}",
             f"  took     {sets} of contributors, {self.n_trained:,} trainings, {seconds}",
         ]
 

@@ -1,4 +1,4 @@
-"""Whether decisions fit a table: a file of decisions may have been edited by hand."""
+"""Whether decisions fit a table: a file of decisions may be edited, and the table repaired."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import numpy as np
 from shapley2d._base.words import did_you_mean
 from shapley2d._inspection.columns.finding import SHOWN
 from shapley2d._inspection.decisions import same_entry
+from shapley2d._inspection.tables.read import inspected_table
 from shapley2d._tables.convert import as_table
+from shapley2d._tables.digest import column_digest, file_digest, table_digest
 from shapley2d._tables.table import Table
 from shapley2d._tables.texts.stray_rule import MISSING
 from shapley2d.exceptions import InputError
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from shapley2d._inspection.decisions import Decision, Decisions
+    from shapley2d._inspection.inspected import InspectedCells
+    from shapley2d._tables.reading.files import Source
     from shapley2d._tables.table import Column
 
 
@@ -86,3 +90,56 @@ def _elsewhere(one: Decision, texts: Sequence[Any], where: Callable[[int], str])
 
 def _text(entry: Any) -> str:
     return "" if entry is None else str(entry).strip()
+
+
+def check_decisions(decisions: Decisions, source: Source) -> None:
+    """Refuse decisions that were made for another table, or that do not fit this one."""
+    if decisions.table not in _fingerprints(source):
+        raise InputError(
+            f"{decisions.path} was made for another table, or {source.path} has changed since "
+            f"(fingerprint {decisions.table[:16] or 'missing'}, this one has "
+            f"{file_digest(source.table)}): inspect this one and decide again"
+        )
+    table = source.table
+    check_decided(
+        decisions,
+        source.path,
+        table.column_names,
+        table.num_rows,
+        lambda name: table[name].to_pylist(),
+        lambda name: inspected_table(table.select([name]), "X").columns[0],
+        source.where,
+    )
+
+
+def _fingerprints(source: Source) -> list[str]:
+    """Fingerprints of a file: that of its texts, and that of its columns as Python holds them."""
+    known = [file_digest(source.table)]
+    try:
+        table = inspected_table(source.table, "X")
+    except InputError:
+        return known
+    return [*known, table_digest({column.name: column_digest(column) for column in table.columns})]
+
+
+def known_decisions(
+    decisions: Decisions, inspection: InspectedCells
+) -> tuple[list[tuple[int, int]], list[Decision], int]:
+    """Decisions that still hold for a table, which may be the repaired one.
+
+    A decision holds where the entry is still the one called right, or already the new one. Returns
+    the cells decided on, which are not listed again, the decisions that called an entry right, and
+    how many entries called right have changed since.
+    """
+    names = {name: j for j, name in enumerate(inspection._cells.names)}
+    entries = inspection._cells.entries
+    cells, right, stale = [], [], 0
+    for one in decisions.made:
+        j, said = names.get(one.column), one.new if one.changes else one.entry
+        if j is None or one.row >= inspection.shape[0] or not same_entry(entries[j][one.row], said):
+            stale += not one.changes
+            continue
+        cells.append((one.row, j))
+        if not one.changes:
+            right.append(one)
+    return cells, right, stale

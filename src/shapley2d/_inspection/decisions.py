@@ -20,6 +20,7 @@ from pathlib import Path
 
 from shapley2d._base.limits import read_record_file
 from shapley2d._base.warnings import warn_input
+from shapley2d._base.words import FORMULA
 from shapley2d._tables.reading.csv_text import decode
 from shapley2d._tables.reading.spreadsheet import looks_like_spreadsheet
 from shapley2d.exceptions import InputError
@@ -28,9 +29,7 @@ VERDICTS = ("accept", "edit", "right")
 """The possible decisions: take the suggested entry, write another one, leave the entry."""
 
 _NEEDED = ("row", "column", "entry", "decision", "new", "table")
-_GUARDED = re.compile(
-    r"'+(?:[\t\r\n]|[\s\x00-\x20\x7f\ufeff\u200b]*[=@+\-\uff1d\uff20\uff0b\uff0d])"
-)
+_GUARDED = re.compile(f"'+(?:{FORMULA.pattern})")
 _PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 

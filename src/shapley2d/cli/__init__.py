@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from shapley2d.cli.streams import INTERRUPTED, at_interrupt, stop_at_once
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -25,17 +27,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shapley2d ...
     0
     """
+    if arguments is None:  # before anything that takes long to load
+        at_interrupt(stop_at_once)
     from typer import Abort
 
     from shapley2d.cli.app import app
-    from shapley2d.cli.errors import INTERRUPTED, report_error
-    from shapley2d.cli.streams import open_streams, silence_stdout
+    from shapley2d.cli.errors import report_error
+    from shapley2d.cli.streams import long_work, open_streams, silence_stdout
 
     code = 0
     try:
         open_streams()
-        code = app(arguments, prog_name="shapley2d", standalone_mode=False) or 0
-        sys.stdout.flush()
+        with long_work():
+            code = app(arguments, prog_name="shapley2d", standalone_mode=False) or 0
+            sys.stdout.flush()
     except BrokenPipeError:
         silence_stdout()
     except SystemExit as end:
@@ -45,4 +50,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001  (the last stop: a person gets a line, never a traceback)
         code = report_error(error, sys.argv[1:] if arguments is None else list(arguments))
         silence_stdout()  # what could not be written now cannot be written later either
+    if arguments is None:
+        at_interrupt(stop_at_once)
     return code

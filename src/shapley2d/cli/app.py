@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from shapley2d._version import __version__
-
-if TYPE_CHECKING:
-    import inspect
+from shapley2d.cli.streams import keep_at_interrupt
+from shapley2d.cli.wording import speak_for
 
 _HELP = {"help_option_names": ["--help", "-h"]}
 SUMMARIES = {  # the first sentences of the commands' help
@@ -71,17 +70,14 @@ _EXAMPLES = {
 @cache
 def load(name: str) -> TyperCommand:
     """The command of that name."""
-    from shapley2d.cli.methods import method_lines, method_parameters
-    from shapley2d.cli.options import as_command
-
-    methods: list[inspect.Parameter] = []
+    function = getattr(import_module(f"shapley2d.cli.{name}"), name)
     about = f"\b\nExamples:\n{_EXAMPLES[name]}"  # \b keeps the lines of a paragraph apart
     if name == "cells":
-        about = f"\b\nMethods:\n{method_lines()}\n{about}"
-        methods = method_parameters()
-    function = getattr(import_module(f"shapley2d.cli.{name}"), name)
+        from shapley2d.cli.methods import method_lines, with_methods
+
+        function, about = with_methods(function), f"\b\nMethods:\n{method_lines()}\n{about}"
     one = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-    one.command(name, epilog=about, context_settings=_HELP)(as_command(function, methods))
+    one.command(name, epilog=about, context_settings=_HELP)(function)
     return cast("TyperCommand", typer.main.get_command(one))
 
 
@@ -96,7 +92,10 @@ class Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, _, rest = super().resolve_command(ctx, args)
-        return name, load(str(name)), rest
+        command = load(str(name))
+        speak_for(command.params)
+        keep_at_interrupt()
+        return name, command, rest
 
 
 app = typer.Typer(

@@ -2,51 +2,62 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
 import warnings
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from shapley2d._base.compiling import COMPILING, note_compiling
-from shapley2d._base.words import format_seconds, printable
-from shapley2d.cli.streams import silence_stdout
+from shapley2d._base.words import format_seconds, is_harmless, printable
+from shapley2d.cli.streams import say
 from shapley2d.cli.wording import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
 _SILENT_S = 10.0  # shorter work needs no note
-_PIPE_WIDTH = 200  # lines are not folded in a pipe
+_PIPE_WIDTH = 100_000  # lines are not folded in a pipe
 _notes: list[str] = []
 
 
-class ResultConsole(Console):
-    """stdout; a reader that has seen enough (``| head``) ends the command without an error."""
+def show(*parts: str | Text | Table) -> None:
+    """Print results: what is not a table is a paragraph, which no line break of ours cuts."""
+    console = Console(file=sys.stdout, highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = _PIPE_WIDTH
+    with console.capture() as held:
+        for part in parts:
+            words = Text(printable(part, "\n")) if isinstance(part, str) else part
+            console.print(words, soft_wrap=isinstance(words, Text))
+    for line in held.get().splitlines():
+        sys.stdout.write(f"{line.rstrip()}\n")
 
-    def __init__(self) -> None:
-        super().__init__(file=sys.stdout, highlight=False, soft_wrap=False)
-        if not self.is_terminal and "COLUMNS" not in os.environ:
-            self.width = _PIPE_WIDTH
 
-    def on_broken_pipe(self) -> NoReturn:
-        silence_stdout()
-        raise SystemExit(0)
+def show_files(files: dict[str, Path]) -> None:
+    """Print where the files are."""
+    show(*(f"{what}: {path}" for what, path in files.items()))
 
 
-class _NoteConsole(Console):
-    """stderr; the work goes on when nobody reads it."""
-
-    def __init__(self) -> None:
-        super().__init__(file=sys.stderr, highlight=False, soft_wrap=True)
-
-    def on_broken_pipe(self) -> None:
-        pass
+def show_json(record: dict[str, Any]) -> None:
+    r"""Print one JSON object that a terminal can show: DEL and C1 are escaped too."""
+    text = json.dumps(record, ensure_ascii=False, indent=2, default=str)  # paths of files
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:  # escapes of the stream would not be JSON
+        text = json.dumps(record, indent=2, default=str)
+    safe = (
+        letter if letter == "\n" or is_harmless(letter) else json.dumps(letter)[1:-1]
+        for letter in text
+    )
+    sys.stdout.write("".join(safe) + "\n")
 
 
 def collect_notes() -> list[str]:
@@ -56,15 +67,16 @@ def collect_notes() -> list[str]:
     return _notes
 
 
-def note(message: object, names: Mapping[str, str] | None = None, *, keep: bool = True) -> None:
+def note(message: object, *, keep: bool = True) -> None:
     """Print a note on stderr, in the words of the command line.
 
     It is kept for the report, unless it is about the progress of the run.
     """
-    words = in_words(message, names)
+    words = in_words(message)
     if keep:
         _notes.append(words)
-    _NoteConsole().print(Text("note: ", style="yellow"), Text(printable(words)), sep="")
+    mark = "\033[33mnote: \033[0m" if sys.stderr.isatty() else "note: "
+    say(mark + printable(words))
 
 
 class ProgressNotes:
@@ -101,29 +113,28 @@ def progress() -> Any:
 
 
 @contextmanager
-def warnings_as_notes(names: Mapping[str, str] | None = None) -> Iterator[None]:
+def warnings_as_notes() -> Iterator[None]:
     """Show the library's warnings as notes, each once, and hide those of other libraries."""
     seen: set[str] = set()
 
-    def show(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
+    def tell(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
         text = str(message)
         if category.__module__.startswith("shapley2d") and text not in seen:
             seen.add(text)
-            note(message, names)
+            note(message)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        warnings.showwarning = show
+        warnings.showwarning = tell
         yield
 
 
-def make_table(title: Any, columns: Mapping[str, Sequence[Any]], dim: Sequence[str] = ()) -> Table:
-    """A table without lines, from its columns by heading; ``dim`` are less important.
+def titled(title: str, columns: Mapping[str, Sequence[Any]], *dim: str) -> list[Text | Table]:
+    """A title and a table without lines, from its columns by heading; ``dim`` matter less.
 
     Words from a user's table, which :func:`shown` made, stand left, all else right.
     """
-    # "left" would fill the title with blanks
-    table = Table(title=title, title_justify="default", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
     for heading, cells in columns.items():
         words = any(isinstance(cell, Text) for cell in cells)
         table.add_column(
@@ -131,13 +142,32 @@ def make_table(title: Any, columns: Mapping[str, Sequence[Any]], dim: Sequence[s
         )
     for line in zip(*columns.values(), strict=True):
         table.add_row(*line)
-    return table
+    return [Text(title, style="italic"), table]
 
 
 def shown(text: str | None, width: int = 40) -> Text:
     r"""Text from a table, safe for a terminal: no control characters, no markup, not too long."""
     if text is None:
         return Text("(empty)", style="dim")
-    start = text[: width + 1]
-    safe = printable(start)
+    safe = printable(text[: width + 1])
     return Text(safe if len(safe) <= width else safe[: width - 1] + "…")
+
+
+def spread(half: str) -> str:
+    """Half the width of an interval in a table; empty where there is no error."""
+    return half and f"+- {half}"
+
+
+def place_columns(
+    cells: Sequence[dict[str, Any]], widths: dict[str, int], *, named: bool
+) -> dict[str, list[Any]]:
+    """Where cells are and what they hold; unnamed rows go by their lines alone."""
+    lined = cells[0]["line"] is not None
+    columns: dict[str, list[Any]] = {}
+    if named or not lined:
+        columns["row"] = [str(shown(str(cell["row"]), 24)) for cell in cells]
+    if lined:
+        columns["line"] = [str(cell["line"]) for cell in cells]
+    for name, width in widths.items():
+        columns[name] = [shown(cell[name], width) for cell in cells]
+    return columns

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from shapley2d._base.words import did_you_mean, printable
-from shapley2d.cli.streams import say
+from shapley2d.cli.streams import INTERRUPTED, say
 from shapley2d.cli.wording import in_words
 from shapley2d.exceptions import InputError, UtilityError, cut_names
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 USER_ERROR = 2
 OUR_ERROR = 1
 STANDS_OUT = 3
-INTERRUPTED = 130
 
 _DEBUG = "SHAPLEY2D_DEBUG"
 
@@ -74,14 +73,10 @@ class MissingFlagsError(InputError):
 
 
 @contextmanager
-def computing(names: dict[str, str], checkpoint: Path | None = None) -> Iterator[None]:
-    """Replace ``X`` and ``y`` in the library's messages by files and columns; report Ctrl-C."""
+def computing(checkpoint: Path | None = None) -> Iterator[None]:
+    """Say at Ctrl-C that there are no values, and how to go on."""
     try:
         yield
-    except MissingFlagsError:
-        raise
-    except InputError as error:
-        raise InputError(in_words(error, names)) from error
     except KeyboardInterrupt:
         kept = checkpoint is not None and checkpoint.exists()
         state = f"the same command goes on from {checkpoint}" if kept else "nothing was written"
@@ -111,6 +106,8 @@ def report_error(error: Exception, arguments: Sequence[str] = ()) -> int:
 
 
 def _assess(error: Exception) -> tuple[int, str]:
+    if any(isinstance(one, KeyboardInterrupt) for one in _causes(error)):
+        return INTERRUPTED, "interrupted"
     if isinstance(error, UsageError):
         wrong = _one_line(_in_our_words(error.format_message()))
         if (name := getattr(error, "option_name", None)) in _LIKE_MAX_TIME:
@@ -137,14 +134,21 @@ def _in_our_words(wrong: str) -> str:
     return wrong
 
 
-def _shortage(error: BaseException | None) -> str:
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and those that it came from, which say more of what happened."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _shortage(error: BaseException) -> str:
     """What the machine is short of, and what would do; empty if nothing of that kind is known.
 
     Libraries say it in words of their own, most often in the error behind theirs.
     """
-    while error is not None:
-        words = str(error).lower()
-        number = error.errno if isinstance(error, OSError) else None
+    for one in _causes(error):
+        words = str(one).lower()
+        number = one.errno if isinstance(one, OSError) else None
         if number == errno.EAGAIN or any(told in words for told in _NO_THREADS):
             return (
                 "the system allows no more threads or processes: use --jobs 1 and set "
@@ -152,7 +156,7 @@ def _shortage(error: BaseException | None) -> str:
                 "container)"
             )
         if (
-            isinstance(error, MemoryError)
+            isinstance(one, MemoryError)
             or number == errno.ENOMEM
             or any(told in words for told in _NO_MEMORY)
         ):
@@ -160,7 +164,6 @@ def _shortage(error: BaseException | None) -> str:
                 "not enough memory: value fewer rows, use fewer --jobs, or raise the limit "
                 "(ulimit -v, or that of the container; 1 GB is enough for small tables)"
             )
-        error = error.__cause__ or error.__context__
     return ""
 
 

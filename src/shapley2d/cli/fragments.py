@@ -1,32 +1,36 @@
 """``shapley2d fragments``: what each contributor's piece of a table is worth."""
 
+import re
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from rich.table import Table
-from rich.text import Text
+import typer
 
-from shapley2d._base.words import counted, format_seconds, printable, shorten
+from shapley2d._base.words import printable, shorten
 from shapley2d._fragments.best_sets import read_costs
 from shapley2d._fragments.payments import UNTRUSTED, units_of
 from shapley2d._fragments.signature import sign
 from shapley2d._tables.convert import as_table
 from shapley2d._valuation.units import Unit, points_of
 from shapley2d._version import __version__
+from shapley2d.cli import options as o
+from shapley2d.cli.columns import find_column
 from shapley2d.cli.console import (
-    ResultConsole,
-    make_table,
     progress,
+    show,
+    show_files,
+    show_json,
     shown,
+    spread,
+    titled,
     warnings_as_notes,
 )
 from shapley2d.cli.errors import computing, stop_if_partial
 from shapley2d.cli.methods import parse_semivalue
-from shapley2d.cli.options import FragmentOptions, RunOptions
-from shapley2d.cli.reading.columns import find_column
-from shapley2d.cli.writing.outputs import (
+from shapley2d.cli.outputs import (
     before_writing,
     check_outputs,
     start_clock,
@@ -34,73 +38,213 @@ from shapley2d.cli.writing.outputs import (
     write_outputs,
     write_values,
 )
-from shapley2d.cli.writing.summary import print_files, print_json
+from shapley2d.cli.wording import call
 from shapley2d.exceptions import InputError
 
-_QUESTION = ("labels", "owners", "on", "by", "disagree", "method", "task", "scoring", "cv")
-_RUN = ("random_state", "n_jobs", "checkpoint", "cluster")
 _FACTS = (
     *("target", "columns", "n_rows", "labels", "score", "baseline", "n_valid", "crossed", "by"),
     *("how", "n_orders", "n_trained", "held", "held_twice"),
 )
 _SETS, _COLUMNS = 12, 8  # lines and columns of tables
+_MEANING = (
+    "A value is what a contributor adds on average, over all orders in which all could join; alone "
+    "is what it adds by itself. Best sets are chosen on the rows that score them, so they look a "
+    "little too good. Intervals say what other validation rows and other orders would change."
+)
 
 
-def fragments(of: FragmentOptions, run: RunOptions) -> None:
+def amount(text: str) -> Decimal:
+    """An amount as people write it; one that can be read in two ways is refused."""
+    if found := re.fullmatch(r"([1-9]\d{0,2})[.,](\d{3})", text):
+        whole, rest = found.groups()
+        raise typer.BadParameter(
+            f"{text} may mean {whole}{rest} or {whole}.{rest}: write {whole}{rest}, or "
+            f"{whole}.{rest[:2]}"
+        )
+    if not re.fullmatch(r"\d+(\.\d+)?", text):
+        raise typer.BadParameter(f"{text} is not an amount: write digits, such as 10000.50")
+    return Decimal(text)
+
+
+def fragments(
+    files: Annotated[
+        list[str],
+        o.argument(
+            "FILE",
+            "A file of each contributor, which its name names, or NAME=FILE: CSV, JSON lines, "
+            "Parquet or .xlsx.",
+        ),
+    ],
+    target: o.Target,
+    on: Annotated[str, o.column(o.COMMON, "The id column, by which rows are joined.")],
+    labels: Annotated[
+        str | None,
+        o.option(
+            o.COMMON,
+            "FILE",
+            "Everybody's labels: ids and the target. (default: the files that have the target)",
+        ),
+    ] = None,
+    valid: Annotated[
+        str | None,
+        o.option(
+            o.COMMON, "FILE", "Validation rows that no contributor has seen, with the target."
+        ),
+    ] = None,
+    owners: Annotated[
+        str | None,
+        o.option(o.COMMON, "FILE", "For one joined FILE: who holds what, as owner, row, column."),
+    ] = None,
+    number: o.Number = None,
+    date: o.Date = None,
+    text: o.Text = None,
+    by: Annotated[
+        Literal["contributor", "column"],
+        o.option(
+            o.QUESTION, "NAME", "Value contributors, or also what each adds through each column."
+        ),
+    ] = "contributor",
+    disagree: Annotated[
+        Literal["error", "first", "missing"],
+        o.option(
+            o.QUESTION,
+            "NAME",
+            "Where two files have different entries for one cell: an error, the first file's entry "
+            "counts, or none does.",
+        ),
+    ] = "error",
+    scoring: Annotated[
+        str | None,
+        o.option(
+            o.QUESTION,
+            "NAME",
+            "probability, r2, roc_auc, accuracy or neg_log_loss. (default: probability of the "
+            "right label, or R squared)",
+        ),
+    ] = None,
+    task: o.Task = "auto",
+    cv: o.Folds = None,
+    method: Annotated[
+        str,
+        o.option(
+            o.METHOD,
+            "NAME",
+            "The model that is trained on every set: boosting, tree or hist_gradient_boosting.",
+            "--method",
+            "-m",
+        ),
+    ] = "boosting",
+    pay: Annotated[
+        Decimal | None,
+        o.option(o.PAYMENTS, "AMOUNT", "An amount to split among the contributors.", parser=amount),
+    ] = None,
+    trusted: Annotated[
+        bool,
+        o.flag(o.PAYMENTS, "Pay without --valid, where contributors test each other.", "--trusted"),
+    ] = False,
+    costs: Annotated[
+        str | None,
+        o.option(
+            o.PAYMENTS, "FILE", "What contributors cost, for the best sets: contributor, cost."
+        ),
+    ] = None,
+    budget: Annotated[
+        float | None,
+        o.option(o.PAYMENTS, "AMOUNT", "With --costs: the most that a set may cost."),
+    ] = None,
+    receipt: Annotated[
+        Path | None,
+        o.option(o.PAYMENTS, "FILE.json", "Write a receipt that shapley2d verify checks."),
+    ] = None,
+    key: Annotated[
+        Path | None,
+        o.option(o.PAYMENTS, "KEY.pem", "Sign the receipt with a private Ed25519 key."),
+    ] = None,
+    max_time: o.MaxTime = None,
+    semivalue: o.Semivalue = "shapley",
+    n_jobs: o.Jobs = None,
+    random_state: o.Seed = 0,
+    checkpoint: o.Checkpoint = None,
+    cluster: o.Cluster = None,
+    output: o.Output = None,
+    report: o.Report = None,
+    as_json: o.AsJson = False,
+) -> None:
     """Value what each contributor's piece of a table is worth, and split a payment."""
-    limit, named = start_clock(run), named_files(of.fragments)
-    others = {"labels": of.labels, "X_valid": of.valid, "owners": of.owners, "costs": of.costs}
-    names = {**named, "X": of.fragments[0]}
-    names |= {name: path for name, path in others.items() if path is not None}
-    check_outputs(run.output, run.report, [*names.values()], run.checkpoint, of.receipt)
-    _check(of)
-    weights = parse_semivalue(run.semivalue)
-    kinds: dict[str, Any] = {name: kind for kind, some in of.kinds.items() for name in some}
+    limit, named = start_clock(max_time), named_files(files)
+    others = {"labels": labels, "X_valid": valid, "owners": owners, "costs": costs}
+    called = {"X": files[0], **named, **{name: one for name, one in others.items() if one}}
+    check_outputs([*called.values()], output, report, checkpoint, receipt)
+    if pay is not None:
+        units_of(pay)
+        if valid is None and not trusted:
+            raise InputError(UNTRUSTED)
+    if key is not None:
+        sign(b"", key)
+        if receipt is None:
+            raise InputError("--key signs a receipt: name its file by --receipt")
+    if budget is not None and costs is None:
+        raise InputError("--budget needs --costs: what each contributor costs")
+    if valid is not None and cv is not None:
+        raise InputError("--valid and --cv exclude each other: give one of them")
+    if owners is not None and len(files) > 1:
+        raise InputError("--owners is about one joined file: give one FILE, or leave --owners out")
+    weights = parse_semivalue(semivalue)
+    kinds: dict[str, Any] = {
+        name: kind for kind, names in o.Reading(number=number, date=date, text=text).kinds.items()
+        for name in names
+    }  # fmt: skip
+    call(called)
 
     from shapley2d import value_fragments
 
-    with warnings_as_notes(names), computing(names, run.checkpoint):
-        costs = None if of.costs is None else _costs(of.costs, [] if of.owners else [*named])
+    paid, undivided = None, None
+    with warnings_as_notes(), computing(checkpoint):
+        price = None if costs is None else _costs(costs, [] if owners else [*named])
         valuation: Any = value_fragments(
-            named if of.owners is None else of.fragments[0],
-            of.target,
-            of.valid,
-            **{name: getattr(of, name) for name in _QUESTION},
-            **{name: getattr(run, name) for name in _RUN},
+            named if owners is None else files[0],
+            target,
+            valid,
+            labels=labels,
+            owners=owners,
+            on=on,
+            by=by,
+            disagree=disagree,
+            method=method,
+            task=task,
             kinds=kinds or None,
+            scoring=scoring,
+            cv=cv,
             semivalue=weights,
-            max_time=before_writing(limit, run, 0),
+            random_state=random_state,
+            n_jobs=n_jobs,
+            max_time=before_writing(limit, 0 if output or report else None),
             progress=progress(),
+            checkpoint=checkpoint,
+            cluster=cluster,
         )
         valuation = replace(valuation, _frame="pyarrow")
-        best = valuation.best_sets(costs, of.budget).to_pylist()
-        paid, undivided = None, None
+        best = valuation.best_sets(price, budget).to_pylist()
         try:
-            if of.pay is not None:
-                paid = valuation.payments(of.pay, trusted=of.trusted).to_pylist()
+            if pay is not None:
+                paid = valuation.payments(pay, trusted=trusted).to_pylist()
         except InputError as error:  # values are shown and written all the same
-            undivided = error
-    terms = {"pay": of.pay if undivided is None else None, "trusted": of.trusted}
-    files, failed = write_outputs(
+            undivided, pay, receipt = error, None, None
+    terms = {"pay": pay, "trusted": trusted}
+    written, failed = write_outputs(
         [
-            ("values", run.output, lambda path: write_values(valuation, path)),
-            ("report", run.report, lambda path: valuation.to_html(path, costs=costs, **terms)),
-            (
-                "receipt",
-                of.receipt if undivided is None else None,
-                lambda path: valuation.receipt(path, key=of.key, **terms),
-            ),
+            ("values", output, lambda path: write_values(valuation, path)),
+            ("report", report, lambda path: valuation.to_html(path, costs=price, **terms)),
+            ("receipt", receipt, lambda path: valuation.receipt(path, key=key, **terms)),
         ]
     )
-    facts = _facts(valuation, of, named, paid) | {"best_sets": best}
-    if run.as_json:
-        written = {what: str(path) for what, path in files.items()}
-        print_json(facts | {"settings": valuation.info, "files": written})
+    facts = _facts(valuation, named, paid) | {"best_sets": best}
+    if as_json:
+        facts |= {"valid": valid, "paid": pay and float(pay)}
+        show_json(facts | {"settings": valuation.info, "files": written})
     else:
-        console = ResultConsole()
-        score = valuation._fragments.score_words(valuation)
-        _print_summary(facts, score, points_of(valuation.info), console)
-        print_files(files, console)
+        show(*_summary(valuation, facts, points_of(valuation.info)))
+        show_files(written)
     stop_if_unwritten(failed)
     if undivided is not None:
         raise undivided
@@ -131,25 +275,7 @@ def _costs(path: str, names: list[str]) -> dict[str | None, float]:
     return costs
 
 
-def _check(of: FragmentOptions) -> None:
-    """Refuse before the work what could not be done after it."""
-    if of.pay is not None:
-        units_of(of.pay)
-        if of.valid is None and not of.trusted:
-            raise InputError(UNTRUSTED)
-    if of.key is not None:
-        sign(b"", of.key)
-        if of.receipt is None:
-            raise InputError("--key signs a receipt: name its file by --receipt")
-    if of.budget is not None and of.costs is None:
-        raise InputError("--budget needs --costs: what each contributor costs")
-    if of.valid is not None and of.cv is not None:
-        raise InputError("--valid and --cv exclude each other: give one of them")
-    if of.owners is not None and len(of.fragments) > 1:
-        raise InputError("--owners is about one joined file: give one FILE, or leave --owners out")
-
-
-def _facts(valuation: Any, of: FragmentOptions, named: dict[str, str], paid: Any) -> dict[str, Any]:
+def _facts(valuation: Any, named: dict[str, str], paid: Any) -> dict[str, Any]:
     """What is printed, as one record for machines; contributors by worth."""
     found, info = valuation._fragments, valuation.info
     best = np.argsort(-valuation.column_values, kind="stable")
@@ -165,8 +291,6 @@ def _facts(valuation: Any, of: FragmentOptions, named: dict[str, str], paid: Any
     return {
         "schema": "shapley2d fragments 1",
         "version": __version__,
-        "valid": of.valid,
-        "paid": of.pay and float(of.pay),
         **{name: getattr(found, name) for name in _FACTS},
         "seconds": info["seconds"],
         "total": found.whole,
@@ -175,59 +299,38 @@ def _facts(valuation: Any, of: FragmentOptions, named: dict[str, str], paid: Any
     }
 
 
-def _print_summary(facts: dict[str, Any], score: str, unit: Unit, console: ResultConsole) -> None:
-    each = facts["contributors"]
-    parts: list[Any] = [f"{_headline(facts)}\n{score}", _contributors(each, unit)]
+def _summary(valuation: Any, facts: dict[str, Any], unit: Unit) -> list[Any]:
+    """Who is worth what, and how that was found."""
+    each, lines = facts["contributors"], valuation._fragments.lines(valuation)
+    parts = [*lines[:2], "", *_contributors(each, unit), ""]
     if facts["by"] == "column":
-        parts.append(_by_column(each, unit))
-    for part in [*parts, _label_words(facts), _best_sets(facts["best_sets"], unit), _how(facts)]:
-        words = isinstance(part, str)
-        console.print(Text(printable(part, "\n")) if words else part, soft_wrap=words)
-        console.print()
+        parts += [*_by_column(each, unit), ""]
+    return [*parts, *_best_sets(facts["best_sets"], unit), "", *lines[-4:], "", _MEANING, ""]
 
 
-def _headline(facts: dict[str, Any]) -> str:
-    """The table and its holes."""
-    size = f"{counted(facts['n_rows'], 'row')} x {counted(len(facts['columns']), 'column')}"
-    return (
-        f"{counted(len(facts['contributors']), 'contributor')}: {size}, predicting "
-        f"{facts['target']!r}. {100 * facts['held']:.0f} % of the entries are held, "
-        f"{100 * facts['held_twice']:.0f} % by two or more."
-    )
-
-
-def _contributors(each: list[dict[str, Any]], unit: Unit) -> Table:
+def _contributors(each: list[dict[str, Any]], unit: Unit) -> list[Any]:
     values = [one["value"] for one in each]
     half = unit.spreads([one["half"] for one in each], values)
     columns: dict[str, list[Any]] = {
         "contributor": [shown(one["contributor"]) for one in each],
         unit.words or "value": unit.numbers(values, signed=True),
-        "95 %": [reach and f"+- {reach}" for reach in half],
+        "95 %": [spread(reach) for reach in half],
     }
     if each[0]["amount"] is not None:
         columns["payment"] = [f"{one['amount']:,.2f}" for one in each]
     columns["alone"] = unit.numbers([one["alone"] for one in each], signed=True)
-    return make_table("What contributors are worth", columns)
+    return titled("What contributors are worth", columns)
 
 
-def _by_column(each: list[dict[str, Any]], unit: Unit) -> Table:
+def _by_column(each: list[dict[str, Any]], unit: Unit) -> list[Any]:
     columns: dict[str, list[Any]] = {"contributor": [shown(one["contributor"]) for one in each]}
     for name in [*each[0]["through"]][:_COLUMNS]:
         part = [one["through"][name] for one in each]
         columns[printable(shorten(name, 16))] = unit.numbers(part, signed=True)
-    return make_table(f"Through which columns, {unit.words or 'in units of the score'}", columns)
+    return titled(f"Through which columns, {unit.words or 'in units of the score'}", columns)
 
 
-def _label_words(facts: dict[str, Any]) -> str:
-    if not facts["labels"]:
-        return "The labels are everybody's: nobody is paid for them."
-    return (
-        f"Labels are held by {', '.join(facts['labels'])}: a row trains only where a set holds its "
-        "label, so labels are valued too. Who holds all of them takes a large share."
-    )
-
-
-def _best_sets(found: list[dict[str, Any]], unit: Unit) -> Table:
+def _best_sets(found: list[dict[str, Any]], unit: Unit) -> list[Any]:
     best = found[:_SETS]
     columns: dict[str, list[Any]] = {
         "size": [str(one["size"]) for one in best],
@@ -239,21 +342,4 @@ def _best_sets(found: list[dict[str, Any]], unit: Unit) -> Table:
         columns["cost"] = [f"{one['cost']:,.2f}" for one in best]
         title = "Sets that no cheaper one equals"
     more = f" ({_SETS} of {len(found)})" if len(found) > _SETS else ""
-    return make_table(f"{title}{more}", columns)
-
-
-def _how(facts: dict[str, Any]) -> str:
-    """How it was computed, and on which rows."""
-    rows, orders = counted(facts["n_valid"], "row"), facts["n_orders"]
-    where = (
-        f"on {rows} of {facts['valid']}" if facts["valid"] else f"by cross-validation, on {rows}"
-    )
-    sets = counted(orders, "random order") if orders else "all sets of contributors"
-    return (
-        "A value is what a contributor adds on average, over all orders in which all could join; "
-        "alone is what it adds by itself. Best sets are chosen on the rows that score them, so "
-        "they look a little too good.\n"
-        f"Scored {where}; {sets}, {facts['n_trained']:,} trainings, "
-        f"{format_seconds(facts['seconds'])}. Intervals say what other validation rows"
-        f"{' and other orders' if orders else ''} would change."
-    )
+    return titled(f"{title}{more}", columns)

@@ -10,10 +10,12 @@ from shapley2d._knn.method import KNN
 from shapley2d._methods.method import options_of
 from shapley2d._models.by_name import OF_NEIGHBOURS
 from shapley2d._valuation.methods import all_methods
-from shapley2d.cli.options import COMMON, METHOD, RUN, flag_of, option, option_flags
+from shapley2d.cli.options import COMMON, METHOD, PANELS, RUN, flag_of, option
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from shapley2d._methods.method import Field, Method
 
 _PANELS = {"model": COMMON, "device": RUN}
@@ -22,28 +24,13 @@ _TAKE_NEIGHBOURS = ("mc", "exact")  # methods whose model may be nearest neighbo
 
 
 def _takers() -> dict[str, dict[str, Field]]:
-    """Every option by name, with the methods that take it; not those named as the commands' own."""
+    """Every option of a method by its name, with the methods that take it."""
     takers: dict[str, dict[str, Field]] = {}
-    own = option_flags()
     for method, kind in all_methods().items():
         for name, one in options_of(kind).items():
-            taken = name in own or flag_of(name) in own.values()
-            if not one.option.python_only and not taken:
+            if not one.option.python_only:
                 takers.setdefault(name, {})[method] = one
     return takers
-
-
-def method_parameters() -> list[inspect.Parameter]:
-    """The option ``--method`` and the options of the methods, as parameters of a command."""
-    names = tuple(all_methods())
-    info = option(COMMON, "NAME", f"{', '.join(names)}.", "--method", "-m")
-    method = inspect.Parameter(
-        "method",
-        inspect.Parameter.KEYWORD_ONLY,
-        default=KNN.name,
-        annotation=Annotated[Literal[names], info],
-    )
-    return [method, *(_parameter(name, methods) for name, methods in _takers().items())]
 
 
 def method_lines() -> str:
@@ -53,7 +40,44 @@ def method_lines() -> str:
     return "".join(f"  {name:<{width}}{one.summary}\n" for name, one in methods.items())
 
 
-def _parameter(name: str, methods: dict[str, Field]) -> inspect.Parameter:
+def with_methods(command: Callable[..., None]) -> Callable[..., None]:
+    """A command that takes the options of the methods too, except those named as its own.
+
+    Other packages may bring methods, so their options cannot be written down in the command.
+    """
+    signature = inspect.signature(command)
+    own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    taken = {flag for one in own for flag in (flag_of(one.name), *_flags_of(one))}
+    names = tuple(all_methods())
+    kinds: dict[str, Any] = {
+        "method": Annotated[
+            Literal[names], option(COMMON, "NAME", f"{', '.join(names)}.", "--method", "-m")
+        ]
+    }
+    for name, methods in _takers().items():
+        if flag_of(name) not in taken:
+            kinds[name] = _option_of(name, methods)
+    made = [
+        own[0].replace(name=name, default=KNN.name if name == "method" else None, annotation=kind)
+        for name, kind in kinds.items()
+    ]
+    parameters = sorted([*own, *made], key=lambda one: PANELS.index(_info(one).rich_help_panel))
+    command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    command.__annotations__ |= kinds
+    return command
+
+
+def _info(parameter: inspect.Parameter) -> Any:
+    """What a parameter of a command says of its option."""
+    return parameter.annotation.__metadata__[0]
+
+
+def _flags_of(parameter: inspect.Parameter) -> list[str]:
+    info = _info(parameter)  # where typer keeps the first flag as the default
+    return [str(one) for one in (info.default, *(info.param_decls or ()))]
+
+
+def _option_of(name: str, methods: dict[str, Field]) -> Any:
     """An option of methods, told in a phrase; the docs have all of it."""
     first = next(iter(methods.values()))
     words = first.choices or first.option.words
@@ -69,9 +93,7 @@ def _parameter(name: str, methods: dict[str, Field]) -> inspect.Parameter:
         *(text for text in (flag_of(name), first.option.short) if text),
     )
     kind: Any = Literal[words] if words else first.kind if first.kind in _METAVARS else str
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind | None, info]
-    )
+    return Annotated[kind | None, info]
 
 
 def _default(methods: dict[str, Field]) -> str:
@@ -84,7 +106,7 @@ def _default(methods: dict[str, Field]) -> str:
     return "; ".join([first, *(f"{', '.join(others[word])}: {word}" for word in rest)])
 
 
-def make_method(method: str, given: dict[str, Any]) -> Method:
+def make_method(method: str, **given: Any) -> Method:
     """The method with the options that the user gave, all of which it must take.
 
     With ``--model knn`` the options of nearest neighbours are the model's.
@@ -109,11 +131,6 @@ def make_method(method: str, given: dict[str, Any]) -> Method:
                 f"{', '.join(ways)}{' or ' * bool(ways)}{last}"
             )
     return kind(**own)
-
-
-def flags() -> dict[str, str]:
-    """The flag of each option of a method, by its name in Python."""
-    return {name: flag_of(name) for name in _takers()}
 
 
 def parse_semivalue(text: str) -> Any:

@@ -3,11 +3,9 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-from shapley2d._inspection.storage import is_inspection
 from shapley2d.cli import options as o
-from shapley2d.cli.console import ResultConsole, warnings_as_notes
-from shapley2d.cli.writing.outputs import check_report_path, naming
-from shapley2d.cli.writing.summary import print_files
+from shapley2d.cli.console import show_files, warnings_as_notes
+from shapley2d.cli.outputs import check_named, naming
 
 Values = Annotated[Path, o.argument("VALUES", "A Parquet file written by cells or inspect.")]
 ReportPath = Annotated[
@@ -39,11 +37,11 @@ def report(
     title: Title = None,
 ) -> None:
     """Write a report of saved values or the page of an inspection: one offline HTML file."""
-    from shapley2d._inspection.inspection import Inspection
-    from shapley2d._valuation.valuation import Valuation
+    from shapley2d import Inspection, Valuation
+    from shapley2d._inspection.storage import is_inspection
 
     path = values.with_suffix(".html") if output is None else output
-    check_report_path(path, [str(values), *([str(against)] if against else [])], "--output")
+    check_named(path, "--output", (".html", ".htm"), [values, against])
     with warnings_as_notes():
         found: Any = (Inspection if is_inspection(values) else Valuation).load(values)
         comparison = None if against is None else found.compare(Valuation.load(against))
@@ -52,4 +50,4 @@ def report(
             comparison.to_html(path, title=title or f"What moved since {against}")
         else:
             found.to_html(path, title=title)
-    print_files({"report": path}, ResultConsole())
+    show_files({"report": path})

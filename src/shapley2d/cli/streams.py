@@ -1,12 +1,24 @@
-"""The two streams of a command, apart from what formats them, which takes longer to load."""
+"""The two streams of a command, and Ctrl-C, apart from what formats text, which loads later."""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from contextlib import suppress
+import threading
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
+from shapley2d._base.words import format_seconds
 from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+INTERRUPTED = 130
+PATIENCE_S = 2.0
+"""Where nobody sees a progress bar, longer work says that it goes on, and when it is done."""
 
 
 def open_streams() -> None:
@@ -35,3 +47,41 @@ def say(line: str) -> None:
     with suppress(OSError, ValueError):
         sys.stderr.write(line + "\n")
         sys.stderr.flush()
+
+
+def stop_at_once(*_: Any) -> None:
+    """What Ctrl-C does while code loads: there is nothing to keep, and no traceback to show."""
+    os._exit(INTERRUPTED)
+
+
+def at_interrupt(handler: Any) -> None:
+    """Choose what Ctrl-C does from now on, where that can be chosen."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, handler)
+
+
+def keep_at_interrupt() -> None:
+    """From now on Ctrl-C ends the work in an orderly way: what there is is kept."""
+    if signal.getsignal(signal.SIGINT) is stop_at_once:
+        at_interrupt(signal.default_int_handler)
+
+
+@contextmanager
+def long_work() -> Iterator[None]:
+    """Say on stderr that work takes more than a moment, and that it is done, without a terminal."""
+    start, told = time.monotonic(), []
+
+    def tell() -> None:
+        told.append(True)
+        say("note: still at work")
+
+    timer = threading.Timer(PATIENCE_S, tell)
+    timer.daemon = True
+    if sys.stderr is not None and not sys.stderr.isatty():
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        if told:
+            say(f"note: ended after {format_seconds(time.monotonic() - start)}")

@@ -4,12 +4,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
-from shapley2d._base.words import counted, printable
+from shapley2d._base.words import counted
 from shapley2d._fragments.receipt import read_receipt
 from shapley2d.cli import options as o
-from shapley2d.cli.console import ResultConsole, progress
+from shapley2d.cli.console import progress, show
 from shapley2d.cli.fragments import named_files
 
 ReceiptFile = Annotated[Path, o.argument("RECEIPT", "A receipt written by fragments.")]
@@ -35,7 +34,7 @@ def verify(
     labels: Labels = None,
     valid: Valid = None,
     public_key: PublicKey = None,
-    n_jobs: o.NJobs = None,
+    n_jobs: o.Jobs = None,
 ) -> None:
     """Check that nothing in a receipt was changed and, with the files, that its values follow.
 
@@ -53,12 +52,10 @@ def verify(
         n_jobs=n_jobs,
         progress=progress(),
     )
-    console = ResultConsole()
     who = counted(len(record["contributors"]), "contributor")
     paid = "" if record["paid"] is None else f" share {record['paid']}"
     made = record["made"]
     by = f"dated {made['date']}, by shapley2d {made['versions']['shapley2d']}"
-    for line in (f"{receipt}: {who}{paid}; {by}", *(f"- {one}" for one in found.lines)):
-        console.print(Text(printable(line)), soft_wrap=True)
+    show(f"{receipt}: {who}{paid}; {by}", *(f"- {one}" for one in found.lines))
     if not found.ok:
         raise typer.Exit(1)

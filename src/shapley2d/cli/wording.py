@@ -1,83 +1,77 @@
-"""The library's messages in the words of the command line: flags, and names of files."""
+"""The library's messages in the words of the command line: flags, and names of files.
+
+A message is a plain string, as Python shows it. What stands in quotes is the user's own and stays.
+"""
 
 from __future__ import annotations
 
 import re
 import shlex
 from ast import literal_eval
-from functools import cache
-from typing import TYPE_CHECKING
-
-from shapley2d.exceptions import Place, Setting, Worded
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Iterable
 
-
+_QUOTED = r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)"""
+_VALUE = (
+    rf"{_QUOTED}|\{{(?:{_QUOTED}|[^}}'\"])*\}}|(?:\w+)?\((?:{_QUOTED}|[^)'\"])*\)|<[^>]*>"
+    r"|[^\s,;:)]*[^\s,;:).]"
+)
+_WORDS = re.compile(
+    rf"(?P<said>--[\w-]+(?: (?:{_QUOTED}|[^\s:;]+))?|{_QUOTED})"  # in words of ours already
+    rf"|(?<![\w./\\-])(?P<name>[A-Za-z]\w*)(?:=(?P<value>{_VALUE}))?(?![\w/\\-]|\.\w)"
+)
+_KIND = re.compile(rf"({_QUOTED}): '(\w+)'")
+_SAYS = re.compile(r" (?:has|must|does|goes|is|are) ")
+_ARGUMENTS = ("X", "y", "X_valid", "y_valid")
 # advice in both languages: ``max_time="5m" (--max-time 5m)``
 _BOTH = re.compile(r'\w+="[^"]*"(?: with \w+="[^"]*")? \((--[^)]*)\)')
 
-
-_QUOTED = r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)"""
-_SETTING = re.compile(
-    rf"{_QUOTED}|(?<![\w-])(?P<name>[A-Za-z]\w*)"
-    rf"(?:=(?P<value>{_QUOTED}|\{{(?:{_QUOTED}|[^}}'\"])*\}}|[\w.-]*\w))?(?![\w(-])"
-)
+_flags: dict[str, str] = {}  # of the command that runs, by the names in Python
+_files: dict[str, str] = {}  # what its tables are called in Python, and the files they are
 
 
-class Names(dict[str, str]):
-    """What to call ``X``, ``y``, ``X_valid`` and ``y_valid``, and where their rows are in words."""
-
-    def __init__(self, *given: Mapping[str, str]) -> None:
-        super().__init__(*given)
-        # from the position of a row to words such as ``line 7``, for each table
-        self.where: dict[str, Callable[[int], str]] = {}
+def speak_for(options: Iterable[Any]) -> None:
+    """Forget the command before, and learn the flags of this one."""
+    _files.clear()
+    _flags.clear()
+    _flags.update({one.name: max(one.opts, key=len) for one in options if one.opts[0][0] == "-"})
 
 
-@cache
-def _flags() -> dict[str, str]:
-    # only a message needs them: --help is quick without
-    from shapley2d.cli.methods import flags
-    from shapley2d.cli.options import option_flags
-
-    return {**option_flags(), **flags()}
+def call(files: dict[str, str]) -> None:
+    """Say which files messages mean by ``X``, ``y``, ``X_valid`` and other names."""
+    _files.update(files)
 
 
-def in_words(message: object, names: Mapping[str, str] | None = None) -> str:
-    """A message of the library as the command line says it; ``names`` are those of tables."""
-    if not isinstance(message, Worded):
-        return _BOTH.sub(r"\1", str(message))
-    words = message.worded(lambda part: _word(part, names or {}))
-    if not all(isinstance(part, str) for part in message.args):
-        return words
-    name = next((one for one in names or {} if words.startswith((f"{one} ", f"{one}:"))), "")
-    return _SETTING.sub(_set, (names or {}).get(name, "") + words[len(name) :])
+def in_words(message: object) -> str:
+    """A message of the library as the command line says it."""
+    text = _BOTH.sub(r"\1", str(message))
+    subject = next((one for one in _files if text.startswith((f"{one} ", f"{one}:"))), "")
+    start = _files.get(subject, "")
+    return start + _WORDS.sub(_word, text[len(subject) :])
 
 
-def _set(found: re.Match[str]) -> str:
-    """A setting in a message that is plain text."""
+def _word(found: re.Match[str]) -> str:
     name, value = found["name"], found["value"]
-    if name is None or (name not in _flags() and not (name == "kinds" and value)):
-        return found[0]
+    flag = _flags.get(name or "")
     if value is None:
+        if name in _ARGUMENTS:
+            return _files.get(name, name)
+        subject = found.start() == 0 and _SAYS.match(found.string, found.end())
         asked = found.string.endswith(" set ", 0, found.start())
-        return _flags()[name] if "_" in name or not found.start() or asked else found[0]
+        return flag if flag and ("_" in name or subject or asked) else found[0]
+    if name == "kinds":
+        kinds = [f"--{kind} {_plain(column)}" for column, kind in _KIND.findall(value)]
+        return " ".join(kinds) or found[0]
+    if flag is None or value == "True":
+        return flag or found[0]
+    return f"{flag} {_plain(value)}"
+
+
+def _plain(code: str) -> str:
+    """A value as one writes it in a shell."""
     try:
-        return _word(Setting(name, literal_eval(value)), {})
+        return shlex.quote(str(literal_eval(code.removeprefix("Decimal"))))
     except (ValueError, SyntaxError):
-        return f"{_flags().get(name, name)} {value}"
-
-
-def _word(part: Setting | Place, names: Mapping[str, str]) -> str:
-    if isinstance(part, Place):
-        return names.get(part.name, part.name)
-    if part.name == "kinds" and part.has_value:
-        return " ".join(
-            f"--{kind} {shlex.quote(str(column))}" for column, kind in part.plain.items()
-        )
-    flag = _flags().get(part.name)
-    if flag is None:
-        return str(part)
-    if part.has_value and part.value is True:
-        return flag
-    return f"{flag} {shlex.quote(part.shown(str))}" if part.has_value else flag
+        return code

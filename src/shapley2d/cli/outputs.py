@@ -3,108 +3,91 @@
 from __future__ import annotations
 
 import os
-import re
-import shlex
-import sys
 import tempfile
 from contextlib import contextmanager
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.arrow import pa
 from shapley2d._base.atomic_write import atomic_write, real_path, why_unwritable
 from shapley2d._base.time_limit import TimeLimit
+from shapley2d._base.words import FORMULA
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from shapley2d.cli.options import RunOptions
-    from shapley2d.cli.reading.inputs import Inputs
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _WRITING = 0.05  # of the time limit, for files that are written at the end
 _WRITING_CELL_S = 8e-7  # 20 million cells took 12 s, and 18 to 30 s on a busy machine
-_VALUES = (".parquet", ".pq", ".csv")
-_FORMULA = re.compile(
-    r"[\t\r\n]|[\s\x00-\x20\x7f\ufeff\u200b]*[=@+\-\uff1d\uff20\uff0b\uff0d]"
-)  # full-width signs too
 
 
-def start_clock(run: RunOptions) -> TimeLimit | None:
+def start_clock(max_time: str | None) -> TimeLimit | None:
     """The time limit of a command, from now, before its files are read; None without one."""
-    return None if run.max_time is None else TimeLimit.of(run.max_time)
+    return None if max_time is None else TimeLimit.of(max_time)
 
 
-def before_writing(limit: TimeLimit | None, run: RunOptions, n_cells: int) -> Any:
-    """The limit of what comes before the files are written; they take time by the cell."""
-    if limit is None or (run.output is None and run.report is None):
+def before_writing(limit: TimeLimit | None, n_cells: int | None) -> Any:
+    """The limit of what comes before files of so many cells are written; None: nothing is."""
+    if limit is None or n_cells is None:
         return limit
     return limit.earlier(max(_WRITING * limit.seconds, _WRITING_CELL_S * n_cells))
 
 
 def check_outputs(
-    values: Path | None,
-    report: Path | None,
-    inputs: Sequence[str],
+    inputs: Sequence[str | Path | None],
+    values: Path | None = None,
+    report: Path | None = None,
     checkpoint: Path | None = None,
     receipt: Path | None = None,
 ) -> None:
     """Refuse files that cannot be written, or that would overwrite each other or an input."""
-    if values is not None:
-        if values.suffix.lower() not in _VALUES:
-            raise InputError(f"--output {values}: the name must end in .parquet or .csv")
-        check_file(values, "--output", inputs)
-    if report is not None:
-        check_report_path(report, inputs)
-    if receipt is not None:
-        if receipt.suffix.lower() != ".json":
-            raise InputError(f"--receipt {receipt}: the name must end in .json")
-        check_file(receipt, "--receipt", inputs)
+    check_named(values, "--output", (".parquet", ".csv", ".pq"), inputs)
+    check_named(report, "--report", (".html", ".htm"), inputs)
+    check_named(receipt, "--receipt", (".json",), inputs)
     if checkpoint is not None:
         from shapley2d._estimation.checkpoint import check_place
 
         check_file(checkpoint, "--checkpoint", inputs)
         check_place(checkpoint)
-    named = [("--output", values), ("--report", report), ("--checkpoint", checkpoint)]
-    check_distinct([*named, ("--receipt", receipt)])
+    named = {"--output": values, "--report": report, "--checkpoint": checkpoint}
+    check_distinct(named | {"--receipt": receipt})
 
 
-def check_report_path(path: Path, inputs: Sequence[str], option: str = "--report") -> None:
-    """Refuse a file for a report that could not be written."""
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"{option} {path}: the name must end in .html")
+def check_named(
+    path: Path | None, option: str, endings: Sequence[str], inputs: Sequence[str | Path | None]
+) -> None:
+    """Refuse a file that has no such ending, or that could not be written."""
+    if path is None:
+        return
+    if path.suffix.lower() not in endings:
+        known = " or ".join(one for one in endings if one not in (".pq", ".htm"))
+        raise InputError(f"{option} {path}: the name must end in {known}")
     check_file(path, option, inputs)
 
 
-def check_file(path: Path, option: str, inputs: Sequence[str] = ()) -> None:
+def check_file(path: Path, option: str, inputs: Sequence[str | Path | None] = ()) -> None:
     """Refuse a file that could not be written, or that is an input."""
-    reason = why_unwritable(path)
-    if reason.startswith("it is "):
-        raise InputError(f"{option} {path} {': '.join(reason[3:].rsplit(', ', 1))}")
-    if reason:
-        raise InputError(f"{option} {path}: {': '.join(reason.rsplit(', ', 1))}")
-    if any(_same(path, other) for other in inputs):
+    if reason := why_unwritable(path):
+        words = f": {reason}".replace(": it is", " is")
+        raise InputError(f"{option} {path}{': '.join(words.rsplit(', ', 1))}")
+    if any(_same(path, other) for other in inputs if other is not None):
         raise InputError(f"{option} {path} would overwrite an input: choose another name")
 
 
-def check_distinct(outputs: Sequence[tuple[str, Path | None]]) -> None:
+def check_distinct(outputs: Mapping[str, Path | None]) -> None:
     """Refuse outputs that are one file: by name, by a link, or by a folder that ignores case."""
-    there = [(option, path, real_path(path)) for option, path in outputs if path is not None]
-    for k, (option, path, target) in enumerate(there):
-        for other, _, second in there[:k]:
-            alike = str(target).casefold() == str(second).casefold()
-            if (
-                target == second
-                or _same(target, str(second))
-                or (alike and _ignores_case(target.parent))
-            ):
-                raise InputError(
-                    f"{other} and {option} both name {path}: one would overwrite the other, choose "
-                    "two names"
-                )
+    there = [(option, path, real_path(path)) for option, path in outputs.items() if path]
+    for (other, _, first), (option, path, target) in combinations(there, 2):
+        alike = str(target).casefold() == str(first).casefold()
+        if target == first or _same(target, first) or (alike and _ignores_case(target.parent)):
+            raise InputError(
+                f"{other} and {option} both name {path}: one would overwrite the other, choose "
+                "two names"
+            )
 
 
-def _same(path: Path, other: str) -> bool:
+def _same(path: Path, other: str | Path) -> bool:
     try:
         return os.path.samefile(path, other)  # noqa: PTH121
     except OSError:
@@ -133,14 +116,6 @@ def write_outputs(
         except (OSError, InputError) as error:
             failed.append(error)
     return files, failed
-
-
-def report_facts(inputs: Inputs) -> dict[str, str]:
-    """Facts for the report: the files, the target, the command."""
-    facts = {"table": Path(inputs.train.path).name, "target": inputs.target}
-    if inputs.valid is not None:
-        facts["validated on"] = Path(inputs.valid.path).name
-    return facts | {"command": shlex.join(["shapley2d", *sys.argv[1:]])}
 
 
 def stop_if_unwritten(failed: list[Exception]) -> None:
@@ -172,27 +147,12 @@ def write_csv(table: Any, path: Path) -> None:
         temporary.write_bytes(stream.getvalue())
 
 
-def is_formula(text: str) -> bool:
-    """Whether a spreadsheet would run text as a formula; numbers and marks such as - are harmless.
-
-    >>> is_formula("=1+1"), is_formula(" @x"), is_formula("-2.5"), is_formula("-"), is_formula("a")
-    (True, True, False, False, False)
-    """
-    if not _FORMULA.match(text) or not re.search(r"\w", text):
-        return False
-    try:
-        float(text)
-    except ValueError:
-        return True
-    return False
-
-
 def harmless(column: Any) -> Any:
     """Text that a spreadsheet would run as a formula, with a quote before it."""
     if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
         return column
     return pa.array(
-        [f"'{text}" if text and _FORMULA.match(text) else text for text in column.to_pylist()]
+        [f"'{text}" if text and FORMULA.match(text) else text for text in column.to_pylist()]
     )
 
 

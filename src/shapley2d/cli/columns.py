@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from shapley2d._tables.reading.files import Source
     from shapley2d._tables.table import Table
-    from shapley2d.cli.options import FileOptions
+    from shapley2d.cli.options import Reading
 
 
 class ChosenColumns(NamedTuple):
@@ -32,15 +32,11 @@ class ChosenColumns(NamedTuple):
     without: set[str]
     kinds: dict[str, str]
 
-    def kinds_beside(self, target: str | None) -> dict[str, str]:
-        """The kinds of the features."""
-        return {name: kind for name, kind in self.kinds.items() if name != target}
-
 
 def choose_columns(
     source: Source,
     target: str | None,
-    file: FileOptions,
+    how: Reading,
     of_rows: Mapping[str, str] | None = None,
     also: Sequence[str] = (),
 ) -> ChosenColumns:
@@ -49,17 +45,17 @@ def choose_columns(
     ``of_rows`` are columns that say something of the rows, by option; ``also`` may be dropped too.
     """
     of_rows, names = of_rows or {}, source.table.column_names
-    for option, name in (("--target", target), ("--id", file.row_id)):
+    for option, name in (("--target", target), ("--id", how.row_id)):
         if name is not None:
             find_column(name, names, option, source.path)
-    dropped = _listed(file.drop or (), [*names, *also], source.path, "--drop")
+    dropped = _listed(how.drop or (), [*names, *also], source.path, "--drop")
     if target in dropped:
         raise InputError(
             f"--drop {target} is the target: drop another column, or choose another --target"
         )
-    without = {*dropped, *([file.row_id] if file.row_id is not None else []), *of_rows.values()}
+    without = {*dropped, *([how.row_id] if how.row_id is not None else []), *of_rows.values()}
     kinds: dict[str, str] = {}
-    for kind, listed in file.kinds.items():
+    for kind, listed in how.kinds.items():
         for name in sorted(_listed(listed, names, source.path, f"--{kind}")):
             given = f"--{kind} {shlex.quote(name)}"
             if name in kinds:
@@ -74,6 +70,15 @@ def choose_columns(
         of_target = "" if target is None else f"the target {target!r} and "
         raise InputError(f"{source.path} has no columns beside {of_target}the dropped ones")
     return ChosenColumns(features, dropped, without, kinds)
+
+
+def rows_of(source: Source, rows: NDArray[np.intp], columns: Sequence[str]) -> Source:
+    """Some rows and columns of a file, with the lines where they stand."""
+    table = source.table.select(list(columns))
+    if rows.size == table.num_rows:
+        return replace(source, table=table)
+    lines = None if source.lines is None else source.lines[rows]
+    return replace(source, table=table.take(rows), lines=lines)
 
 
 def without_columns(X: Table, names: Container[str]) -> Table:
@@ -139,17 +144,14 @@ def like_column(name: str, names: Sequence[str]) -> str:
     return "" if near is None else f" (did you mean {lower[near]!r}?)"
 
 
-def id_names(table: Any) -> NDArray[Any]:
-    """The entries of a column, as whole numbers where they are nothing else."""
+def id_names(source: Source, name: str) -> NDArray[Any]:
+    """The entries of the column that names the rows, as whole numbers where they are just that."""
     try:
-        names = [str(name) for name in clean_texts(table).column(0).to_pylist()]
+        found = clean_texts(source.table.select([name])).column(0).to_pylist()
     except (OverflowError, ValueError, KeyError) as error:
         raise InputError(
-            f"--id {shlex.quote(table.column_names[0])}: its entries cannot be read ({error})"
+            f"--id {shlex.quote(name)}: its entries cannot be read ({error})"
         ) from error
-    if all(
-        name.isdecimal() and (name == "0" or not name.startswith("0")) and len(name) < 19
-        for name in names
-    ):
-        return np.array(names, dtype=np.int64)
-    return np.array(names, dtype=object)
+    names = [str(one) for one in found]
+    whole = all(one.isdecimal() and str(int(one)) == one and len(one) < 19 for one in names)
+    return np.array(names, dtype=np.int64 if whole else object)

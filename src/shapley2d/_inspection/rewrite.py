@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -11,21 +12,20 @@ import numpy as np
 
 from shapley2d._base.arrow import pa, pq
 from shapley2d._base.atomic_write import atomic_write
+from shapley2d._base.words import FORMULA
 from shapley2d._inspection.decisions import same_entry
 from shapley2d._inspection.tables.file_edits import change_records, field_spans
 from shapley2d._inspection.tables.read import inspected_table
 from shapley2d._tables.changes import change_cells
 from shapley2d._tables.frames import entries_of
 from shapley2d._tables.reading.files import parse_table, unpacked
-from shapley2d.cli.writing.outputs import is_formula, naming
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from shapley2d._tables.changes import Changes
     from shapley2d._tables.reading.files import Contents, Source
-    from shapley2d.cli.options import FileOptions
 
 _FORMATS = {
     "parquet": (".parquet", ".pq"),
@@ -52,8 +52,9 @@ def write_changed(
     held: Contents,
     table: Any,
     changes: Changes,
-    file: FileOptions,
     *,
+    separator: str | None = None,
+    encoding: str | None = None,
     keep_formulas: bool = False,
 ) -> Source:
     """Write a file again with some entries replaced, whole or not at all, and read it again.
@@ -61,7 +62,7 @@ def write_changed(
     A spreadsheet becomes CSV, where text that was harmless in its cell may run as a formula: that
     is refused without ``keep_formulas``.
     """
-    with naming(output), atomic_write(output) as temporary:
+    with atomic_write(output) as temporary:
         if held.kind == "parquet":
             changed = change_cells(table, changes).replace_schema_metadata(table.schema.metadata)
             pq.write_table(changed, temporary)
@@ -70,7 +71,7 @@ def write_changed(
         try:
             data = temporary.read_bytes()
             written = parse_table(
-                unpacked(data, str(output), separator=file.separator, encoding=file.encoding)
+                unpacked(data, str(output), separator=separator, encoding=encoding)
             )
         except InputError as error:
             raise InputError(f"{output} is not written: it could not be read ({error})") from None
@@ -118,13 +119,28 @@ def _check_written(output: Path, before: Any, written: Source, changes: Changes)
 def _check_formulas(output: Path, path: str, written: Source) -> None:
     for name in written.table.column_names:
         texts = [name, *written.table[name].to_pylist()]
-        row = next((row for row, text in enumerate(texts, -1) if is_formula(text)), None)
+        row = next((row for row, text in enumerate(texts, -1) if _is_formula(text)), None)
         if row is not None:
             where = "the header" if row < 0 else f"{written.where(row)}, column {name[:80]!r}"
             raise InputError(
                 f"{path}: {texts[row + 1][:40]!r} would run as a formula where a spreadsheet opens "
                 f"{output} ({where}): write it otherwise, or keep it with --keep-formulas"
             )
+
+
+def _is_formula(text: str) -> bool:
+    """Whether a spreadsheet would run text as a formula; numbers and marks such as - are harmless.
+
+    >>> _is_formula("=1+1"), _is_formula(" @x"), _is_formula("-2.5"), _is_formula("-")
+    (True, True, False, False)
+    """
+    if not FORMULA.match(text) or not re.search(r"\w", text):
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return True
+    return False
 
 
 def _is_same(now: Any, was: Any) -> bool:
@@ -163,8 +179,8 @@ def _changed_bytes(output: Path, held: Contents, names: list[str], changes: Chan
     except UnicodeEncodeError as error:
         raise InputError(
             f"{held.name} is written in {decoded.encoding}, which has no letter "
-            f"{error.object[error.start]!r}: write another one, or read the table with another ",
-            Setting("encoding"),
+            f"{error.object[error.start]!r}: write another one, or read the table with another "
+            "encoding"
         ) from None
     if not output.name.lower().endswith(".gz"):
         return written

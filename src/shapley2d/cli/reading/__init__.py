@@ -1,1 +1,0 @@
-"""From files to what the library takes."""

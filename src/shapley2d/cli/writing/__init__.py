@@ -1,1 +1,0 @@
-"""From valuations to files and to the terminal."""
