@@ -13,12 +13,13 @@ import numpy as np
 
 from shapley2d import Draw, Draws, Stratum
 from shapley2d._base.defaults import TOLERANCE
+from shapley2d._base.words import shown
 from shapley2d._methods.method import PRECISE, Method, Option
 from shapley2d._methods.score_facts import score_facts
 from shapley2d._methods.solve import solve_draws
 from shapley2d._tables.encoding import as_float32, encode_tables, near_one
 from shapley2d._theory.axes import step_weights
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 from shapley2d_paper.baselines.checks import refuse_settings
 from shapley2d_paper.baselines.kernels.flat_tree import follow_cells
 from shapley2d_paper.baselines.tree import tree_target
@@ -206,16 +207,13 @@ class Flat(Method):
         refuse_settings(self.name, scoring=problem.scoring)
         if problem.label is not None:
             raise InputError(
-                Setting("method", self.name),
-                " cannot value the label, which nothing can stand in for: leave ",
-                Setting("include_label"),
-                " out",
+                f"method={shown(self.name)} cannot value the label, which nothing can stand "
+                "in for: leave include_label out"
             )
         if run.semivalues[0] != run.semivalues[1]:
             raise InputError(
-                Setting("method", self.name),
-                " has one game of all cells, so rows and columns cannot differ in their semivalue: "
-                "pass one",
+                f"method={shown(self.name)} has one game of all cells, so rows and columns "
+                "cannot differ in their semivalue: pass one"
             )
         return FlatDraws(problem, run.semivalues[0], run.seed, self.max_draws)
 

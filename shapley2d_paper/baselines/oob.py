@@ -17,11 +17,12 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from shapley2d._base.precision import convergence_ratio
+from shapley2d._base.words import shown
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.run import run_draws
 from shapley2d._estimation.total import Lines
 from shapley2d._methods.method import Method, Option
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 from shapley2d_paper.baselines.checks import refuse_semivalue, refuse_settings
 from shapley2d_paper.baselines.oob_trees import Trees, columns_drawn
 
@@ -124,11 +125,10 @@ class OOB(Method):
             # trees with which about one table in a thousand is left with such a cell
             enough = math.ceil((math.log(means.counts.size) + 10) / share)
             raise InputError(
-                Setting("max_draws", self.max_draws),
-                f" leaves some of the {means.counts.size:,} cells with fewer than two trees that "
-                "see their column and not their row: grow about "
-                f"{max(enough, self.max_draws + 1):,} trees, or let each see more columns: raise ",
-                Setting("column_share", self.column_share),
+                f"max_draws={shown(self.max_draws)} leaves some of the {means.counts.size:,} "
+                "cells with fewer than two trees that see their column and not their row: "
+                f"grow about {max(enough, self.max_draws + 1):,} trees, or let each see more "
+                f"columns: raise column_share={shown(self.column_share)}"
             )
         dof = float(least - 1)
         info = {
@@ -149,16 +149,12 @@ def _check(problem: Problem, run: Run, score: str) -> None:
     refuse_semivalue("oob", run, "its values are means over trees")
     if problem.label is not None:
         raise InputError(
-            Setting("method", "oob"),
-            " cannot value the label as one more column: leave ",
-            Setting("include_label"),
-            " out",
+            "method='oob' cannot value the label as one more column: leave include_label out"
         )
     if score == "distance" and problem.target.task == "regression":
         raise InputError(
-            Setting("oob_score", "distance"),
-            " measures from the mean of a row's class, and a target of numbers has none: use ",
-            Setting("oob_score", "correct"),
+            "oob_score='distance' measures from the mean of a row's class, and a target of "
+            "numbers has none: use oob_score='correct'"
         )
 
 

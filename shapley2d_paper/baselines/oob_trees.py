@@ -9,8 +9,9 @@ import numpy as np
 from shapley2d import Draw, Draws, Stratum
 from shapley2d._base.checks import check_number
 from shapley2d._base.streams import generator
+from shapley2d._base.words import shown
 from shapley2d._tables.encoding import as_float32, encode_tables, fill_means, near_one
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 from shapley2d_paper.baselines.kernels.out_of_bag import add_closeness, predict_out_of_bag
 
 if TYPE_CHECKING:
@@ -35,9 +36,8 @@ def columns_drawn(column_share: Any, n_columns: int) -> int:
     whole = isinstance(column_share, (int, np.integer))
     if column_share > (n_columns if whole else 1):
         raise InputError(
-            Setting("column_share", column_share),
-            " must be a share of the columns, up to 1.0, or a whole number of them, up to "
-            f"{n_columns}",
+            f"column_share={shown(column_share)} must be a share of the columns, up to 1.0, "
+            f"or a whole number of them, up to {n_columns}"
         )
     return int(column_share) if whole else max(1, round(column_share * n_columns))
 

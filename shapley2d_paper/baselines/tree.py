@@ -9,7 +9,7 @@ import numpy as np
 from shapley2d._models.sweeps import number_targets, r_squared, swept
 from shapley2d._models.wrapped import LabelGame
 from shapley2d._tables.encoding import as_float32, encode_tables, fill_means, near_one
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 from shapley2d_paper.baselines.kernels.sweep_tree import fill_grid
 
 if TYPE_CHECKING:
@@ -118,9 +118,7 @@ class TreeTarget(NamedTuple):
 def tree_target(split: Split) -> TreeTarget:
     """The targets of a split, whose validation rows must all count the same."""
     if split.valid_weights is not None:
-        raise InputError(
-            Setting("valid_weight"), " does not go with the baselines' trees: leave it out"
-        )
+        raise InputError("valid_weight does not go with the baselines' trees: leave it out")
     if split.y.task == "classification":
         codes = split.y.codes.astype(np.int32)
         labels_valid = split.y_valid.codes.astype(np.float64)

@@ -13,7 +13,7 @@ import threading
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from shapley2d.exceptions import InputWarning
 
@@ -31,9 +31,9 @@ def warn(warning: Warning) -> None:
     warnings.warn(warning, stacklevel=find_stacklevel())
 
 
-def warn_input(*parts: Any) -> None:
-    """Warn of what the user passed, by the parts of a message."""
-    warn(InputWarning(*parts))
+def warn_input(message: str) -> None:
+    """Warn of what the user passed."""
+    warn(InputWarning(message))
 
 
 def find_stacklevel() -> int:

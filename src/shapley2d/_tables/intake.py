@@ -48,7 +48,7 @@ def opened(data: Any) -> Any:
         return data
     source = read_table(os.fspath(data))
     for note in source.notes:
-        warn_input(*note.args)
+        warn_input(note)
     return source
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from shapley2d._base.arrow import pa
 from shapley2d._base.limits import Limits
 from shapley2d._base.words import counted, shown
-from shapley2d.exceptions import InputError, Note
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +36,7 @@ class Decoded(NamedTuple):
     text: str
     encoding: str
     mark: bytes = b""  # the byte-order mark before the text
-    note: Note | None = None  # where the encoding was guessed
+    note: str | None = None  # where the encoding was guessed
 
 
 def decode(data: bytes, path: str, encoding: str | None) -> Decoded:
@@ -61,7 +61,7 @@ def decode(data: bytes, path: str, encoding: str | None) -> Decoded:
     words = (
         f"{path} is not UTF-8 (first in line {line}): read as {name}; if letters look wrong, set "
     )
-    return Decoded(text, name, note=Note(f"{words}encoding"))
+    return Decoded(text, name, note=f"{words}encoding")
 
 
 def _decode_as(data: bytes, path: str, encoding: str, mark: bytes) -> Decoded:

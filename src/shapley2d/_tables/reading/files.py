@@ -30,7 +30,7 @@ from shapley2d._tables.reading.csv_text import (
 )
 from shapley2d._tables.reading.json_text import looks_like_json, read_json, record_lines
 from shapley2d._tables.reading.spreadsheet import looks_like_spreadsheet, sheet_as_csv
-from shapley2d.exceptions import InputError, Note
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,7 +48,7 @@ class Source:
     path: str  # the file as the user named it
     table: Any  # columns of a CSV file are text; their kinds are found later
     lines: NDArray[np.int64] | None = None  # where each row starts in the file, if known
-    notes: list[Note] = field(default_factory=list)  # what the user should know about the file
+    notes: list[str] = field(default_factory=list)  # what the user should know about the file
 
     def line(self, row: int) -> int | None:
         """The line of the file where a row starts; None where it has no lines."""
@@ -70,7 +70,7 @@ class Contents(NamedTuple):
     separator: str = ","
     header: int = 1  # the line of the names of the columns
     of_sheet: bool = False  # whether the text was made of a spreadsheet
-    notes: tuple[Note, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def read_table(path: str, *, separator: str | None = None, encoding: str | None = None) -> Source:
@@ -104,9 +104,7 @@ def unpacked(data: bytes, path: str, *, separator: str | None, encoding: str | N
     notes = [decoded.note] if decoded.note else []
     if len(data) > FREE_BYTES:
         size = format_bytes(len(data))
-        notes.append(
-            Note(f"{name} holds {size} of text: reading it takes several times as much memory")
-        )
+        notes.append(f"{name} holds {size} of text: reading it takes several times as much memory")
     if not decoded.text.strip():
         raise InputError(f"{name} is empty: it needs a header line and rows")
     if separator is None and looks_like_json(decoded.text, path):

@@ -8,7 +8,7 @@ import io
 from typing import Any
 
 from shapley2d._tables.reading.sheet_size import counted_archive
-from shapley2d.exceptions import InputError, Note
+from shapley2d.exceptions import InputError
 
 ZIP = b"PK\x03\x04"
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
@@ -19,7 +19,7 @@ def looks_like_spreadsheet(data: bytes) -> bool:
     return data.startswith((ZIP, OLD_EXCEL))
 
 
-def sheet_as_csv(data: bytes, name: str) -> tuple[str, int, list[Note]]:
+def sheet_as_csv(data: bytes, name: str) -> tuple[str, int, list[str]]:
     """First sheet with entries as CSV text, the row of its header, and notes on other sheets."""
     if not data.startswith(ZIP):  # its cells cannot be counted before they are read
         raise InputError(f"{name} is an old spreadsheet (.xls): save it as .xlsx or CSV")
@@ -48,9 +48,7 @@ def sheet_as_csv(data: bytes, name: str) -> tuple[str, int, list[Note]]:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerows([_as_text(entry) for entry in row] for row in rows)
     notes = (
-        [Note(f"{name}: sheet {title!r} is read, not {', '.join(map(repr, others))}")]
-        if others
-        else []
+        [f"{name}: sheet {title!r} is read, not {', '.join(map(repr, others))}"] if others else []
     )
     return text.getvalue(), first + 1, notes
 
