@@ -49,9 +49,11 @@ def test_there_is_a_checkpoint_even_where_there_is_no_answer(tmp_path):
 
 
 def test_games_end_too():
-    method = MonteCarlo(tolerance=0)
-    limited = value_game(lambda S, F: S[0] * F.sum(), 4, 3, method=method, max_time=CountedLimit(8))
+    method, a_draw = MonteCarlo(tolerance=0), 1 + 4 * 3  # and before every call of the function
+    limit = CountedLimit(8 * a_draw + 3)
+    limited = value_game(lambda S, F: S[0] * F.sum(), 4, 3, method=method, max_time=limit)
     assert limited.info["time_up"]
     assert limited.info["n_permutations"] == 8
     with pytest.raises(OutOfTimeError):  # no errors by fewer
-        value_game(lambda S, F: S[0] * F.sum(), 4, 3, method=method, max_time=CountedLimit(7))
+        limit = CountedLimit(8 * a_draw - 1)
+        value_game(lambda S, F: S[0] * F.sum(), 4, 3, method=method, max_time=limit)

@@ -81,7 +81,7 @@ def test_other_encodings_are_guessed_with_a_note(tmp_path):
     source = read(tmp_path, "größe,y\n1,€\n".encode("cp1252"))
     assert typed(source) == {"größe": [1], "y": ["€"]}
     assert "is not UTF-8 (first in line 1): read as cp1252" in str(source.notes[0])
-    assert "latin-1" in read(tmp_path, b"a,y\n1,\x81\n").notes[0].args[0]
+    assert "latin-1" in read(tmp_path, b"a,y\n1,\x81\n").notes[0]
 
 
 def test_encoding_as_asked(tmp_path):
