@@ -85,7 +85,7 @@ def test_the_estimator_nests_its_options():
 def test_wrong_options():
     with pytest.raises(TypeError, match="unexpected keyword argument 'n_vote'"):
         LeaveOut(n_vote=3)
-    with pytest.raises(InputError, match="^n_votes=0 must be a whole number of at least 1$"):
+    with pytest.raises(InputError, match=r"^n_votes=0 must be a whole number of at least 1$"):
         LeaveOut(n_votes=0)
     with pytest.raises(InputError, match="signs='pluss' is not known: did you mean 'plus'"):
         LeaveOut(signs="pluss")
