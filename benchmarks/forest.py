@@ -36,7 +36,7 @@ from sklearn.metrics import average_precision_score
 from shapley2d import KNN, Forest, PredictionExplainer, value_cells
 from shapley2d._forest.ensemble import read_fitted
 from shapley2d._forest.leaves import LeafGame
-from shapley2d._forest.own_score import hold_models
+from shapley2d._forest.scores import hold_models
 from shapley2d._tables.problem import make_problem
 from shapley2d.datasets import load_census
 
