@@ -125,7 +125,11 @@ def test_labels_that_repeat():
         value_cells(X.set_axis(twice), Y.set_axis(twice)[::-1])
 
 
-@pytest.mark.parametrize("make", [list, np.array, pl.Series, pa.array], ids=str)
+@pytest.mark.parametrize(
+    "make",
+    [list, np.array, pl.Series, pa.array],
+    ids=["list", "numpy", "polars", "pyarrow"],
+)
 def test_what_has_no_index_goes_by_position(make):
     moved = Y.iloc[SHUFFLED].tolist()
     np.testing.assert_array_equal(value_cells(X, make(moved), cv=3).values, by_position(moved))
