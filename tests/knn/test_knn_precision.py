@@ -37,3 +37,17 @@ def test_few_coalitions_are_warned_of_and_marked(tmp_path):
         warnings.simplefilter("error")
         enough = value_cells(*data, method=replace(SAMPLED, n_subsets=24), n_jobs=1)
     assert not enough.caveat and "caveat" not in enough.info and "but" not in enough.describe()
+
+
+@pytest.mark.parametrize("asked", [13, 15, 17])
+def test_subsets_that_are_asked_for_come_in_pairs(asked):
+    """One more where their number is odd; advice is a number that is used as it is."""
+    X = np.random.default_rng(0).normal(size=(20, 5))
+    y = X[:, 0] > 0
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        v = value_cells(X, y, X, y, method=KNN(3, subsets="sampled", n_subsets=asked, tolerance=0))
+    assert v.info["n_subsets"] == asked + 1
+    assert [str(one.message).endswith("use n_subsets=16 or more") for one in said] == [True] * (
+        asked < 14
+    )

@@ -64,17 +64,27 @@ def test_the_difference_of_both_ways_to_count_is_a_game_of_the_rows(task, K):
     np.testing.assert_allclose(found, [float(one) for one in shapley(g, n)], rtol=0, atol=1e-13)
 
 
-def test_the_closed_form_of_classification_is_the_one_that_is_documented():
-    y, y_valid, K = np.arange(9) % 3, np.array([0, 0, 1, 2, 1, 0]), 4
-    split = split_of(y[:, None], y, y_valid[:, None], y_valid, "classification")
-    few = FewRows.of(split, K)
-    harmonic = sum(1 / k for k in range(1, K + 1))
-    right = few.worth
-    np.testing.assert_allclose(
-        few.values("shapley", few.guess),
-        (harmonic - 1) / 8 * (right - right.mean()) - 1 / (3 * 9),
-        atol=1e-15,
-    )
+@pytest.mark.parametrize("K", [1, 4, 9, 13])
+def test_the_closed_form_of_classification_is_the_one_that_is_documented(K):
+    """Of rows, of cells, and where the label is valued too."""
+    n, m, random = 9, 3, np.random.default_rng(K)
+    y, y_valid, X = np.arange(n) % 3, np.array([0, 0, 1, 2, 1, 0]), random.normal(size=(n, m))
+    right = np.mean(y[:, None] == y_valid, axis=1)
+    harmonic, more = sum(1 / k for k in range(1, min(K, n) + 1)), max(1 - n / K, 0.0)
+    g = (harmonic - 1) / (n - 1) * (right - right.mean()) - 1 / (3 * n) + right / n * more
+    tables = random.normal(size=(6, m))
+    for with_label, players in ((False, m), (True, m + 1)):
+        share, plain = (
+            value_cells(
+                X, y, tables, y_valid, method=KNN(K, votes=votes), baseline="zero",
+                include_label=with_label,
+            ).values
+            for votes in ("share", "k")
+        )  # fmt: skip
+        expected = np.outer(g, np.full(m, 1 / (m * (players if with_label else 1))))
+        np.testing.assert_allclose((share - plain)[:, :m], expected, atol=1e-14)
+        if with_label:
+            np.testing.assert_allclose((share - plain)[:, m], g * m / (m + 1), atol=1e-14)
 
 
 @pytest.mark.parametrize("K", [2, 9])

@@ -225,10 +225,11 @@ class KNN(Method):
             takes_all = takes_all or (
                 self._may_take_all(n_columns) and (few or self.tolerance == 0)
             )
+        wanted += wanted % 2  # subsets come with their complements
         if n_columns <= MAX_ALL_COLUMNS and (takes_all or wanted >= everything):
             return int(everything)
         passes = -(-wanted // MAX_SUBSETS)
-        return -(-wanted // passes) // 2 * 2  # complement pairs
+        return -(-wanted // (2 * passes)) * 2
 
     def _may_take_all(self, n_columns: int) -> bool:
         """Whether a sampled run may start again with all subsets, once these cost less."""
@@ -257,7 +258,7 @@ class KNN(Method):
             PrecisionWarning(
                 f"n_subsets={self.n_subsets} is few for {n_columns} columns: errors are large, and "
                 "95 % intervals can miss those columns that matter most in subsets of a size that "
-                f"is not sampled; use n_subsets={FEW_PER_PLAYER * n_columns} or more"
+                f"is not sampled; use n_subsets={-(-FEW_PER_PLAYER * n_columns // 2) * 2} or more"
             )
         )
 
