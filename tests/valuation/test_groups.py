@@ -319,6 +319,23 @@ def test_sums_come_as_the_callers_frame():
     assert sums.columns == ["group", "value", "stderr", "low", "high"]
 
 
+def test_labels_with_an_index_go_by_it():
+    v = value_game(lambda S, F: S @ [1, 2, 4], 3, 2, row_names=["p", "q", "r"])
+    labels = pd.Series([*"abc"], index=["r", "p", "q"])
+    expected = {"a": 4.0, "b": 1.0, "c": 2.0}
+    assert by_group(v, labels)["value"].to_dict() == pytest.approx(expected)
+    cells = pd.concat([labels, labels], axis=1)
+    assert by_group(v, cells)["value"].to_dict() == pytest.approx(expected)
+    X = pd.DataFrame({"a": [1, 2, 3, 4]}, index=[3, 1, 2, 0])
+    v = value_cells(X, [0, 1, 0, 1], X, [0, 1, 0, 1])
+    sums = by_group(v, pd.Series([*"abcd"]))["value"]  # one label per row, of rows 0 to 3
+    np.testing.assert_allclose(sums[[*"dbca"]], v.row_values)
+    by_position = by_group(v, pd.Series([*"abcd"], index=[*"wxyz"]).to_numpy())["value"]
+    np.testing.assert_allclose(by_position[[*"abcd"]], v.row_values)
+    with pytest.raises(InputError, match="groups has no row 3 in its index"):
+        v.sum_by(pd.Series([*"abcd"], index=[*"wxyz"]))
+
+
 @pytest.mark.parametrize(
     ("groups", "message"),
     [

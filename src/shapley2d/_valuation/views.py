@@ -10,6 +10,7 @@ import numpy as np
 from shapley2d._base.checks import check_flag, check_whole
 from shapley2d._base.entries import as_text, is_missing
 from shapley2d._base.words import shown
+from shapley2d._tables.align import in_order, index_of
 from shapley2d._tables.frames import make_frame, objects
 from shapley2d._tables.target_entries import as_series
 from shapley2d.exceptions import InputError
@@ -52,11 +53,11 @@ def to_frame(valuation: CellValues, *, wide: bool = False, contents: bool = Fals
     import pandas as pd
 
     native = None if valuation._table is None else valuation._table.native
-    index, names = pd.Index(valuation.row_names), pd.Index(valuation.column_names)
+    names = pd.Index(valuation.column_names)
     if isinstance(native, pd.DataFrame):
-        index, own = native.index, native.columns
+        own = native.columns
         names = own if len(own) == len(names) else own.append(names[len(own) :])  # the label
-    return pd.DataFrame(valuation.values.copy(), index, names)
+    return pd.DataFrame(valuation.values.copy(), _index(valuation), names)
 
 
 def cells(valuation: CellValues, flat: Ints, *, contents: bool = False) -> Any:
@@ -165,8 +166,8 @@ def sum_by(valuation: CellValues, groups: Any) -> Any:
     Parameters
     ----------
     groups : 1-D array, list or series; or array of the shape of the values
-        The label of every row, or of every cell. A cell without a label (None, NaN) is nobody's
-        and is left out.
+        The label of every row, or of every cell. A pandas series or frame goes by its index, as
+        tables do. A cell without a label (None, NaN) is nobody's and is left out.
 
     Returns
     -------
@@ -183,7 +184,7 @@ def sum_by(valuation: CellValues, groups: Any) -> Any:
     >>> v.sum_by(["a", "b", "b"])[["group", "value"]].values.tolist()
     [['a', 2.0], ['b', 2.0]]
     """
-    names, codes = _numbered(groups, valuation.shape)
+    names, codes = _numbered(_aligned(valuation, groups), valuation.shape)
     count, held = len(names), codes >= 0
     sums: Floats = np.bincount(codes[held], valuation.values[held], count).astype(np.float64)
     errors = np.minimum(
@@ -205,10 +206,35 @@ def _bound(codes: Ints, stderr: Floats, of_lines: Floats, count: int) -> Floats:
     return np.asarray(lines + np.bincount(rest[held], stderr[~whole][held], count))
 
 
-def _numbered(groups: Any, shape: tuple[int, int]) -> tuple[list[str], Ints]:
+def _index(valuation: CellValues) -> Any:
+    """The pandas index of the rows."""
+    import pandas as pd
+
+    native = None if valuation._table is None else valuation._table.native
+    if isinstance(native, pd.DataFrame):
+        return native.index
+    n = len(valuation)
+    numbered = np.array_equal(valuation.row_names, np.arange(n))
+    return pd.RangeIndex(n) if numbered else pd.Index(valuation.row_names)
+
+
+def _aligned(valuation: CellValues, groups: Any) -> Any:
+    """The labels of rows or cells in the order of the rows, where both sides have an index."""
+    flat = getattr(groups, "ndim", 1) == 1
+    if index_of(groups) is None or len(groups) != len(valuation):
+        found = as_series(groups, "groups") if flat else np.asarray(groups)
+    else:
+        rows = _index(valuation).to_frame()
+        found = (
+            as_series(groups, "groups", rows)
+            if flat
+            else in_order(nw.from_native(groups), rows, "groups").to_numpy()
+        )
+    return found.to_list() if isinstance(found, nw.Series) else found
+
+
+def _numbered(listed: Any, shape: tuple[int, int]) -> tuple[list[str], Ints]:
     """The names of the groups, and the number of every cell's group; -1 where it is nobody's."""
-    series = groups if getattr(groups, "ndim", 1) > 1 else as_series(groups, "groups")
-    listed = series.to_list() if isinstance(series, nw.Series) else groups
     labels = np.asarray(listed, dtype=None if isinstance(listed, np.ndarray) else object)
     if labels.shape not in ((shape[0],), shape):
         given = " x ".join(map(str, labels.shape)) or "no"
