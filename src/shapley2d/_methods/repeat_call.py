@@ -27,8 +27,8 @@ def repeat_call(function: Callable[..., Any], arguments: Mapping[str, Any]) -> s
     parts = []
     for name, parameter in inspect.signature(function).parameters.items():
         value = arguments.get(name)
-        said = name in _ALWAYS or not is_default(value, parameter.default)
-        if value is None or name in _NO_MATTER or not said:
+        left_out = name not in _ALWAYS and is_default(value, parameter.default)
+        if value is None or left_out or name in _NO_MATTER:
             continue
         code = name if _is_data(name, value) else value_code(value, name)
         parts.append(code if name in _POSITIONAL else f"{name}={code}")
@@ -37,10 +37,8 @@ def repeat_call(function: Callable[..., Any], arguments: Mapping[str, Any]) -> s
 
 def is_default(value: Any, default: Any) -> bool:
     """Whether a setting is the default, as far as plain values can be compared."""
-    if value is default:
-        return True
     plain = type(value) is type(default) and isinstance(value, (str, int, float, tuple))
-    return plain and bool(value == default)
+    return value is default or (plain and bool(value == default))
 
 
 def _is_data(name: str, value: Any) -> bool:

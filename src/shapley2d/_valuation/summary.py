@@ -8,67 +8,72 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.told import as_markdown, brief_number, brief_record, brief_text
-from shapley2d._base.words import counted, html_table, printable, took_words, typeset
+from shapley2d._base.words import counted, html_table, took_words, typeset
 from shapley2d._valuation.facts import Facts
 from shapley2d._valuation.units import Units, unit_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from shapley2d._base.arrays import Floats, Ints
+    from shapley2d._base.arrays import Floats
     from shapley2d._valuation.units import Unit
     from shapley2d._valuation.values import CellValues
 
 
+_ENDS = ("lowest", "highest")
+
+
 def summary_lines(values: CellValues) -> list[str]:
     """The printed summary: headline, score, columns, and the cells of lowest and highest value."""
-    facts, units = Facts.of(values), Units.of(values)
+    facts, units, record = Facts.of(values), Units.of(values), _record(values, 6)
     lines = [
         f"{type(values).__name__} of {_headline(values, facts)}",
         f"  {facts.score if units.score and facts.score else f'total    {values.total:+.5g}'}",
         *(f"  note     {note}" for note in facts.notes),
     ]
     if units.score is not None:
-        names, numbers, _ = _largest(values, 1, 6)
-        named = (f"{printable(name)} {number}" for name, number in zip(names, numbers, strict=True))
-        left = values.shape[1] - len(names)
-        more = f" and {left} more" if left else ""
-        lines.append(f"  columns  {', '.join(named)}{more} {units.points.words}".rstrip())
+        key, listed, more = _main(values, record)
+        named = ", ".join(f"{one[key]} {_number(one, units.points)}" for one in listed)
+        lines.append(f"  {f'{key}s':<8} {named}{more and f' {more}'} {units.points.words}".rstrip())
     if took := took_words(values.info.get("seconds")):
         lines.append(f"  took     {took}")
     word = values._row_word
-    for what, cell in _extremes(values, units.cells):
+    for what in _ENDS:
+        cell = record[what][0]
         lines.append(
             f"  {what:<8} {cell['shown']} at {word} {cell[word]}, column {cell['column']!r}"
         )
-    if strays := len(values._strays):
+    if strays := record["n_strays"]:
         lines.append(f"  strays   {counted(strays, 'entry', 'entries')} to check first, see strays")
     return lines
 
 
 def summary_html(values: CellValues) -> str:
     """The short tables that a notebook shows."""
-    facts, units, axis = Facts.of(values), Units.of(values), values._main_axis
-    noun, word = values._nouns[0][0], values._row_word
+    facts, units, record = Facts.of(values), Units.of(values), _record(values, 20)
+    noun, word, points = values._nouns[0][0], values._row_word, units.points
     named = "" if values._grouped else f"{word} "
     cells = [
         (f"{what} {noun}", typeset(cell["shown"]), f"{named}{cell[word]}, {cell['column']}")
-        for what, cell in _extremes(values, units.cells)
+        for what in _ENDS
+        for cell in record[what][:1]
     ]
-    names, numbers, halves = _largest(values, axis, 20)
+    heading, found, more = _main(values, record)
+    reach = [(one["high"] - one["low"]) / 2 if one.get("low") is not None else 0 for one in found]
+    halves = points.spreads(reach, [one["value"] for one in found])
     listed = [
-        (name, typeset(number), f"± {half}" if half else "")
-        for name, number, half in zip(names, numbers, halves, strict=True)
+        (one[heading], typeset(_number(one, points)), half and f"± {half}")
+        for one, half in zip(found, halves, strict=True)
     ]
-    heading, left = values._sums(axis)[0], values.shape[axis] - len(names)
-    more = [(f"and {left} more {heading}s", "", "")] if left else []
+    if more:
+        listed.append((f"{more} {heading}s", "", ""))
     scored = typeset(facts.score) if units.score else ""
-    head = (heading, units.points.words or "value", "95 %" if any(halves) else "")
+    head = (heading, points.words or "value", "95 %" if any(halves) else "")
     said = [scored or f"total {values.total:+.5g}", *facts.notes]
     return (
         f"<div><p><b>{type(values).__name__}</b> of {html.escape(_headline(values, facts))}</p>"
         f"{''.join(f'<p>{html.escape(words)}</p>' for words in said)}"
-        f"{html_table(cells)}{html_table([*listed, *more], head)}</div>"
+        f"{html_table(cells)}{html_table(listed, head)}</div>"
     )
 
 
@@ -77,19 +82,16 @@ def _headline(values: CellValues, facts: Facts) -> str:
     return f"{values._size_words}, method {values.info.get('method')}, {facts.certainty}"
 
 
-def _largest(values: CellValues, axis: int, n: int) -> tuple[list[str], list[str], list[str]]:
-    """The rows or columns of highest value: names, values and half the widths of intervals."""
-    _, names, worth, errors = values._sums(axis)
-    order, points = np.argsort(-worth, kind="stable")[:n], Units.of(values).points
-    shown, reach = worth[order].tolist(), (values._interval_factor * errors[order]).tolist()
-    numbers = points.numbers(shown, signed=True)
-    return [str(name) for name in names[order]], numbers, points.spreads(reach, shown)
+def _main(values: CellValues, record: dict[str, Any]) -> tuple[str, list[dict[str, Any]], str]:
+    """The columns of a record, or the rows where it has these; what they are; how many are left."""
+    word = values._sums(values._main_axis)[0]
+    left = values.shape[values._main_axis] - len(record[f"{word}s"])
+    return word, record[f"{word}s"], f"and {left} more" if left else ""
 
 
-def _extremes(values: CellValues, unit: Unit) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The cells of lowest and of highest value."""
-    flat = np.append(values._first(1), values._first(1, highest=True))
-    return zip(("lowest", "highest"), _cells(values, flat, unit), strict=True)
+def _number(one: dict[str, Any], unit: Unit) -> str:
+    """A value as people read it, in a list with the unit at its head or its end."""
+    return str(one["shown"].removesuffix(f" {unit.words}"))
 
 
 def to_dict(valuation: CellValues) -> dict[str, Any]:
@@ -131,7 +133,24 @@ def to_markdown(valuation: CellValues) -> str:
 def _record(valuation: CellValues, n: int) -> dict[str, Any]:
     facts, units, info = Facts.of(valuation), Units.of(valuation), valuation.info
     axis, strays = valuation._main_axis, valuation._strays
-    heading, _, worth, _ = valuation._sums(axis)
+
+    def sums(axis: int, unit: Unit, sign: int) -> list[dict[str, Any]]:
+        word, names, worth, errors = valuation._sums(axis)
+        order = np.argsort(sign * worth, kind="stable")[:n]
+        return _valued(
+            valuation, [{word: names[k]} for k in order], worth[order], errors[order], unit
+        )
+
+    def cells(*, highest: bool) -> list[dict[str, Any]]:
+        flat = valuation._first(n, highest=highest)
+        named = [
+            _place(valuation, i, j)
+            | {"entry": valuation._entry(i, j), "label": valuation._label(i)}
+            for i, j in (divmod(at, valuation.shape[1]) for at in flat.tolist())
+        ]
+        worth, errors = valuation.values.ravel()[flat], valuation.stderr.ravel()[flat]
+        return _valued(valuation, named, worth, errors, units.cells)
+
     return {
         "schema": "shapley2d.valuation/1",
         "version": brief_text((info.get("versions") or {}).get("shapley2d") or ""),
@@ -144,14 +163,10 @@ def _record(valuation: CellValues, n: int) -> dict[str, Any]:
         "exact": valuation.exact,
         "total": brief_number(valuation.total),
         "notes": [brief_text(note, 400) for note in [facts.below_zero, *facts.notes] if note],
-        f"{heading}s": _listed(
-            valuation, axis, np.argsort(-worth, kind="stable")[:n], units.points
-        ),
-        "lowest": _cells(valuation, valuation._first(n), units.cells),
-        "highest": _cells(valuation, valuation._first(n, highest=True), units.cells),
-        "lowest_rows": _listed(
-            valuation, 0, np.argsort(valuation.row_values, kind="stable")[:n], units.rows
-        ),
+        f"{valuation._sums(axis)[0]}s": sums(axis, units.points, -1),
+        "lowest": cells(highest=False),
+        "highest": cells(highest=True),
+        "lowest_rows": sums(0, units.rows, 1),
         "n_strays": len(strays),
         "strays": [
             _brief(_place(valuation, i, j) | {"entry": text, "expected type": expected})
@@ -160,24 +175,8 @@ def _record(valuation: CellValues, n: int) -> dict[str, Any]:
     }
 
 
-def _listed(valuation: CellValues, axis: int, order: Ints, unit: Unit) -> list[dict[str, Any]]:
-    word, names, worth, errors = valuation._sums(axis)
-    named = [{word: names[k]} for k in order.tolist()]
-    return _valued(valuation, named, worth[order], errors[order], unit)
-
-
 def _place(valuation: CellValues, i: int, j: int) -> dict[str, Any]:
     return {valuation._row_word: valuation._shown_rows[i], "column": valuation.column_names[j]}
-
-
-def _cells(valuation: CellValues, flat: Ints, unit: Unit) -> list[dict[str, Any]]:
-    places = [divmod(at, valuation.shape[1]) for at in flat.tolist()]
-    named = [
-        _place(valuation, i, j) | {"entry": valuation._entry(i, j), "label": valuation._label(i)}
-        for i, j in places
-    ]
-    worth, errors = valuation.values.ravel()[flat], valuation.stderr.ravel()[flat]
-    return _valued(valuation, named, worth, errors, unit)
 
 
 def _valued(
@@ -192,10 +191,8 @@ def _valued(
     shown, reach = unit.numbers(worth.tolist(), signed=True), valuation._interval_factor * errors
     for one, value, half, number in zip(named, worth, reach, shown, strict=True):
         ends = {"low": brief_number(value - half), "high": brief_number(value + half)}
-        number_words = {"shown": f"{number} {unit.words}".rstrip()}
-        found.append(
-            _brief(one) | {"value": brief_number(value)} | (ends if half else {}) | number_words
-        )
+        said = {"value": brief_number(value), **(ends if half else {})}
+        found.append(_brief(one) | said | {"shown": f"{number} {unit.words}".rstrip()})
     return found
 
 
