@@ -14,11 +14,12 @@ from shapley2d._base.words import counted, html_table, printable, typeset
 from shapley2d._tables.frames import make_frame, objects
 from shapley2d._tables.match import matched_names, matched_rows
 from shapley2d._valuation.facts import Facts
-from shapley2d._valuation.units import Score, Unit, Units
+from shapley2d._valuation.units import Score, Units
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from shapley2d._base.arrays import Floats, Ints
@@ -27,6 +28,44 @@ if TYPE_CHECKING:
 
 _FOLDER = "_valuation/comparison"
 _OF_A_RUN = ("seconds", "n_utilities", "interrupted", "converged", "n_valid_used", "time_up")
+
+
+@dataclass(frozen=True)
+class _Side:
+    """A valuation, and the positions of its rows and columns that the other has too."""
+
+    of: CellValues
+    rows: Ints
+    columns: Ints
+
+    def sums(self, what: str) -> tuple[Floats, Floats]:
+        """The values of cells, of rows over these columns, or of whole columns; their errors."""
+        if what == "columns":
+            return self.of.column_values[self.columns], self.of.column_stderr[self.columns]
+        here = np.ix_(self.rows, self.columns)
+        if what == "rows":
+            return self.of.values[here].sum(axis=1), self.of.row_stderr[self.rows]
+        return self.of.values[here].ravel(), self.of.stderr[here].ravel()
+
+    def names(self, what: str, order: Ints) -> dict[str, Any]:
+        """The columns of a frame that name some of them."""
+        i, j = divmod(order, self.columns.size) if what == "cells" else (order, order)
+        named = {} if what == "columns" else self.of._row_columns(self.rows[i])
+        if what != "rows":
+            named["column"] = objects(self.of.column_names)[self.columns[j]]
+        return named
+
+    def entries(self, order: Ints) -> Any:
+        """The entries of some cells as text."""
+        places = zip(*divmod(order, self.columns.size), strict=True)
+        return objects([self.of._entry(self.rows[i], self.columns[j]) for i, j in places])
+
+    @property
+    def texts(self) -> Iterator[list[str | None]]:
+        """All entries, column by column."""
+        contents = self.of._contents or []
+        for j in self.columns.tolist() if contents else ():
+            yield [contents[j][i] for i in self.rows.tolist()]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -58,15 +97,15 @@ class Comparison:
     @property
     def columns(self) -> Any:
         """The columns that both have: a frame of ``column`` and what moved."""
-        return make_frame(self._columns(), self.after._frame)
+        return make_frame(self._moved("columns"), self.after._frame)
 
     def rows(self, n: int | None = 20) -> Any:
         """The rows that moved most, summed over the columns that both have."""
-        return make_frame(self._rows(n), self.after._frame)
+        return make_frame(self._moved("rows", n), self.after._frame)
 
     def cells(self, n: int | None = 20) -> Any:
         """The cells that moved most, with ``entry_before`` and ``entry``."""
-        return make_frame(self._cells(n), self.after._frame)
+        return make_frame(self._moved("cells", n), self.after._frame)
 
     @property
     def differences(self) -> dict[str, tuple[str, str]]:
@@ -80,12 +119,24 @@ class Comparison:
 
     def to_html(self, path: str | os.PathLike[str], *, title: str = "What moved") -> None:
         """Write a page of what moved: one HTML file that opens in any browser, offline."""
-        units = Units.of(self.after)
-        record = {
-            "columns": self._record(self._columns(), units.points),
-            "rows": self._record(self._rows(200), units.rows),
-            "cells": self._record(self._cells(200), units.cells),
-        }
+        units, own = Units.of(self.after), Units.of(self.before).points.factor
+        record = {}
+        for what, n, unit in (
+            ("columns", None, units.points), ("rows", 200, units.rows), ("cells", 200, units.cells),
+        ):  # fmt: skip
+            moved = self._moved(what, n)
+            record[what] = {
+                "unit": typeset(unit.words) or "value",
+                "named": {
+                    name: [None if one is None else brief(str(one)) for one in moved[name]]
+                    for name in (self.after._row_word, "column", "entry_before", "entry")
+                    if name in moved
+                },
+                # each run by its own score
+                "before": (unit.factor * own / units.points.factor * moved["before"]).tolist(),
+                "after": (unit.factor * moved["after"]).tolist(),
+                "certain": moved["certain"].tolist(),
+            }
         write_page(
             path,
             f"{_FOLDER}/page.html.jinja",
@@ -105,95 +156,44 @@ class Comparison:
         return open_page(self.to_html)
 
     @cached_property
-    def _both(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """Positions of what both have: rows before and after, columns before and after."""
-        pairs = matched_names(self.before.column_names, self.after.column_names)
-        old, new = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-        both = ((self.before, old), (self.after, new))
-        known = self.before._table is not None and self.after._table is not None
-        rows = matched_rows(
-            [one.row_names for one, _ in both],
-            (lambda: [_texts(one, columns) for one, columns in both]) if known else None,
-        )
-        return (*rows, old, new)
+    def _both(self) -> tuple[_Side, _Side]:
+        """What both have."""
+        both = self.before, self.after
+        columns = np.array(matched_names(*(one.column_names for one in both)), dtype=np.intp)
+        found = [*zip(both, columns.reshape(-1, 2).T, strict=True)]
+        known = all(one._table is not None for one in both)
+        texts = (lambda: [_texts(one, at) for one, at in found]) if known else None
+        rows = matched_rows([one.row_names for one in both], texts)
+        first, second = (_Side(one, at, of) for (one, of), at in zip(found, rows, strict=True))
+        return first, second
 
-    def _columns(self) -> dict[str, Any]:
-        _, _, old, new = self._both
-        names = {"column": objects([self.after.column_names[j] for j in new.tolist()])}
-        sums = self.before.column_values[old], self.after.column_values[new]
-        return self._moved(
-            names, sums, (self.before.column_stderr[old], self.after.column_stderr[new])
-        )
-
-    def _rows(self, n: int | None) -> dict[str, Any]:
-        old, new, of_old, of_new = self._both
-        before = self.before.values[np.ix_(old, of_old)].sum(axis=1)
-        after = self.after.values[np.ix_(new, of_new)].sum(axis=1)
-        errors = self.before.row_stderr[old], self.after.row_stderr[new]
-        return self._moved(self.after._row_columns(new), (before, after), errors, n)
-
-    def _cells(self, n: int | None) -> dict[str, Any]:
-        old, new, of_old, of_new = self._both
-        first, second = np.ix_(old, of_old), np.ix_(new, of_new)
-        changes = (self.after.values[second] - self.before.values[first]).ravel()
-        a, b = np.unravel_index(_largest(changes, n), (old.size, of_old.size))
-        was, now = (old[a], of_old[b]), (new[a], of_new[b])
-        named = {
-            **self.after._row_columns(now[0]),
-            "column": objects([self.after.column_names[j] for j in now[1].tolist()]),
-            "entry_before": objects([*map(self.before._entry, *(one.tolist() for one in was))]),
-            "entry": objects([*map(self.after._entry, *(one.tolist() for one in now))]),
-        }
-        sums = self.before.values[was], self.after.values[now]
-        return self._moved(named, sums, (self.before.stderr[was], self.after.stderr[now]))
-
-    def _moved(
-        self,
-        named: dict[str, Any],
-        sums: tuple[Floats, Floats],
-        errors: tuple[Floats, Floats],
-        n: int | None = None,
-    ) -> dict[str, Any]:
+    def _moved(self, what: str, n: int | None = None) -> dict[str, Any]:
         """What is named, its values before and after, and whether they differ for certain."""
+        (before, error), (after, other) = (side.sums(what) for side in self._both)
+        change = after - before
         factor = max(self.before._interval_factor, self.after._interval_factor)
-        change = sums[1] - sums[0]
         # equal but for rounding is equal
-        rounding = 1e-9 * max(np.abs(part).max(initial=0.0) for part in sums)
-        certain = np.abs(change) > np.maximum(factor * np.hypot(*errors), rounding)
-        moved = {"before": sums[0], "after": sums[1], "change": change, "certain": certain}
-        order = _largest(change, n)
-        return {name: part[order] for name, part in (named | moved).items()}
-
-    def _record(self, part: dict[str, Any], unit: Unit) -> dict[str, Any]:
-        """A list for the page, its numbers as people read them; each run by its own score."""
-        own = Units.of(self.before).points.factor / Units.of(self.after).points.factor
-        return {
-            "unit": typeset(unit.words) or "value",
-            "named": {
-                name.replace("_", " "): [_text(one) for one in part[name]]
-                for name in (self.after._row_word, "column", "entry_before", "entry")
-                if name in part
-            },
-            "before": (unit.factor * own * part["before"]).tolist(),
-            "after": (unit.factor * part["after"]).tolist(),
-            "certain": part["certain"].tolist(),
-        }
+        rounding = 1e-9 * np.abs([before, after]).max(initial=0.0)
+        certain = np.abs(change) > np.maximum(factor * np.hypot(error, other), rounding)
+        order = np.argsort(-np.abs(change), kind="stable")[:n]
+        moved = {"before": before, "after": after, "change": change, "certain": certain}
+        names, entries = self._both[1].names(what, order), {}
+        if what == "cells":
+            both = zip(("entry_before", "entry"), self._both, strict=True)
+            entries = {name: side.entries(order) for name, side in both}
+        return names | entries | {name: part[order] for name, part in moved.items()}
 
     @cached_property
     def _sentences(self) -> list[str]:
         """What is the same, what is new, what moved."""
         before, after = self.before, self.after
-        old, new, of_old, of_new = self._both
-        edited = 0
-        if before._contents is not None and after._contents is not None:
-            edited = sum(
-                before._contents[i][a] != after._contents[j][b]
-                for i, j in zip(of_old.tolist(), of_new.tolist(), strict=True)
-                for a, b in zip(old.tolist(), new.tolist(), strict=True)
-            )
-        both = f"{counted(new.size, 'row')} and {counted(of_new.size, 'column')} are in both tables"
+        first, second = self._both
+        both_texts = zip(first.texts, second.texts, strict=False)  # a game has none
+        edited = sum(one != other for pair in both_texts for one, other in zip(*pair, strict=True))
+        n_rows, n_columns = second.rows.size, second.columns.size
+        both = f"{counted(n_rows, 'row')} and {counted(n_columns, 'column')} are in both tables"
         lines = [f"{both}; {counted(edited, 'entry differs', 'entries differ')}."]
-        gone, more = len(before) - new.size, len(after) - new.size
+        gone, more = len(before) - n_rows, len(after) - n_rows
         if gone or more:
             lines.append(f"New rows: {more:,}. Gone rows: {gone:,}.")
         for word, names, other in (("new", after, before), ("gone", before, after)):
@@ -201,7 +201,7 @@ class Comparison:
             if missing:
                 cut = ", ..." if len(missing) > 8 else ""
                 lines.append(f"Columns {word}: {', '.join(missing[:8])}{cut}.")
-        moved, unit = self._columns(), Units.of(after).points
+        moved, unit = self._moved("columns"), Units.of(after).points
         certain = np.flatnonzero(moved["certain"])
         if not certain.size:
             return [*lines, "No column's sum changed by more than its error."]
@@ -224,12 +224,12 @@ class Comparison:
         return "\n".join(printable(line, "\n") for line in lines)
 
     def _repr_html_(self) -> str:
-        unit, moved = Units.of(self.after).points, self._columns()
+        unit, moved = Units.of(self.after).points, self._moved("columns", 20)
         numbers = [
-            map(typeset, unit.numbers(moved[key][:20].tolist(), signed=True))
+            map(typeset, unit.numbers(moved[key].tolist(), signed=True))
             for key in ("before", "after", "change")
         ]
-        listed = [*zip(map(str, moved["column"][:20]), *numbers, strict=True)]
+        listed = [*zip(map(str, moved["column"]), *numbers, strict=True)]
         head = ("column", "before", "after", f"change, {unit.words}".rstrip(", "))
         words = html_table([(line,) for line in self._sentences])
         return f"<div><p><b>Comparison</b></p>{words}{html_table(listed, head)}</div>"
@@ -263,15 +263,8 @@ def compare(after: CellValues, before: CellValues) -> Comparison:
     return Comparison(before, after)
 
 
-def _largest(changes: Floats, n: int | None) -> Ints:
-    return np.argsort(-np.abs(changes), kind="stable")[:n]
-
-
 def _texts(values: CellValues, columns: Ints) -> list[Texts]:
-    contents = values._contents or []
-    labels = [] if values._labels is None else [values._labels]
-    return list(zip(*(contents[j] for j in columns.tolist()), *labels, strict=True))
-
-
-def _text(name: Any) -> str | None:
-    return None if name is None else brief(str(name))
+    """The entries of every row in these columns, and its label."""
+    contents, labels = values._contents or [], values._labels
+    parts: list[Sequence[str | None]] = [contents[j] for j in columns.tolist()]
+    return [*zip(*parts, *([] if labels is None else [labels]), strict=True)]

@@ -8,7 +8,7 @@ function startMoves(name, { unit, named, before, after, certain }) {
   const signed = (change) => (numberText(change, shown).replace(/^(?=[\d.])/, change > 0 ? "+" : "")).replace(/^\+(0(\.0+)?)$/, "$1");
 
   function line(k) {
-    const edited = named.entry && named.entry[k] !== named["entry before"][k];
+    const edited = named.entry && named.entry[k] !== named.entry_before[k];
     const texts = Object.entries(named).map(([heading, texts]) => make("td", { className: "text" },
       make("span", { className: edited && heading.startsWith("entry") ? "entry" : "" }, entryNode(texts[k]))));
     const [from, to] = [before[k], after[k]];
@@ -18,7 +18,7 @@ function startMoves(name, { unit, named, before, after, certain }) {
   }
 
   function show(page) {
-    const names = [...Object.keys(named).map((text) => [text]), [unit, "bars"], ["before", "right"], ["after", "right"], ["change", "right"]];
+    const names = [...Object.keys(named).map((text) => [text.replace("_", " ")]), [unit, "bars"], ["before", "right"], ["after", "right"], ["change", "right"]];
     const caption = make("caption", { className: "visually-hidden", textContent: `How the values of the ${name} moved` });
     const lines = Array.from({ length: Math.min(25, total - 25 * page) }, (_, k) => line(25 * page + k));
     byId(`${name}-list`).replaceChildren(caption, headRow(names), make("tbody", {}, ...lines));
