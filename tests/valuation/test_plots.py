@@ -101,8 +101,10 @@ def test_heatmap_colours_are_not_stretched_by_one_extreme():
 def test_heatmap_bars_are_the_sums():
     v = make()
     above, right, _ = plots.heatmap(v).child_axes
-    np.testing.assert_allclose([bar.get_height() for bar in above.patches], v.column_values)
-    np.testing.assert_allclose([bar.get_width() for bar in right.patches], v.row_values)
+    for ax, sums in ((above, v.column_values), (right, v.row_values)):
+        good, harm = (bars.get_data().values for bars in ax.patches)
+        np.testing.assert_allclose(good + harm, sums)
+        assert (good >= 0).all() and (harm <= 0).all()
 
 
 def test_waterfall_adds_up_to_the_row():

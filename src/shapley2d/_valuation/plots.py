@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     from shapley2d._valuation.values import CellValues
 
 
+_ROW_ORDERS = {
+    "original": "rows",
+    "value": "rows, most harmful first",
+    "label": "rows, by label",
+}
+
+
 def heatmap(
     valuation: CellValues,
     ax: Axes | None = None,
@@ -61,7 +68,7 @@ def heatmap(
     """
     check_whole(max_rows, "max_rows", 1)
     check_whole(max_columns, "max_columns", 1)
-    check_choice(rows, "rows", ("original", "value", "label"))
+    check_choice(rows, "rows", _ROW_ORDERS)
     check_choice(columns, "columns", ("original", "value"))
     if rows == "label" and valuation._labels is None:
         raise InputError("rows='label' needs the target, which this valuation does not hold")
@@ -69,47 +76,45 @@ def heatmap(
     from matplotlib.colors import LinearSegmentedColormap
 
     of_rows, of_columns = valuation.row_values, valuation.column_values
-    by_row = {
-        "original": np.arange(of_rows.size),
-        "value": np.argsort(of_rows, kind="stable"),
-        "label": np.lexsort((of_rows, np.array(valuation._labels or of_rows, dtype=np.str_))),
-    }[rows]
-    by_column = np.arange(of_columns.size)
+    keys = {"value": (of_rows,), "label": (of_rows, np.array(valuation._labels, dtype=np.str_))}
+    i, j = np.arange(of_rows.size), np.arange(of_columns.size)
+    if rows != "original":
+        i = np.lexsort(keys[rows])
     if columns == "value":
-        by_column = np.argsort(-of_columns, kind="stable")
+        j = np.argsort(-of_columns, kind="stable")
     units, (n, m) = Units.of(valuation), valuation.shape
-    ordered = units.cells.factor * valuation.values[np.ix_(by_row, by_column)]
-    seen = largest_in_magnitude(largest_in_magnitude(ordered, max_rows, 0), max_columns, 1)
+    seen = largest_in_magnitude(units.cells.factor * valuation.values[np.ix_(i, j)], max_rows)
     limit = units.cells.factor * (colour_limit(valuation.values) if limit is None else limit)
     image = ax.imshow(
-        seen, LinearSegmentedColormap.from_list("shapley2d", [LIGHT[name] for name in DIVERGING]),
+        largest_in_magnitude(seen, max_columns, 1),
+        LinearSegmentedColormap.from_list("shapley2d", [LIGHT[name] for name in DIVERGING]),
         vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest",
         extent=(-0.5, m - 0.5, n - 0.5, -0.5),
     )  # fmt: skip
-    _name_ticks(ax.yaxis, valuation._shown_rows[by_row].tolist(), 24)
-    _name_ticks(ax.xaxis, [valuation.column_names[j] for j in by_column], 40, rotation=90)
-    ax.set_ylabel(
-        {"original": "rows", "value": "rows, most harmful first"}.get(rows, "rows, by label")
-    )
+    _name_ticks(ax.yaxis, valuation._shown_rows[i].tolist(), 24)
+    _name_ticks(ax.xaxis, [valuation.column_names[k] for k in j], 40, rotation=90)
+    ax.set_ylabel(_ROW_ORDERS[rows])
     above, right = ax.inset_axes((0, 1.02, 1, 0.15)), ax.inset_axes((1.02, 0, 0.15, 1))
-    sums = largest_in_magnitude(units.points.factor * of_columns[by_column], max_columns)
-    above.bar(_middles(m, sums), sums, width=m / sums.size, color=signed(sums))
+    sums = largest_in_magnitude(units.points.factor * of_columns[j], max_columns)
+    _steps(above, sums, m, orientation="vertical")
     above.set(xlim=ax.get_xlim(), xticks=[], ylabel="sum")
-    sums = largest_in_magnitude(units.rows.factor * of_rows[by_row], max_rows)
-    right.barh(_middles(n, sums), sums, height=n / sums.size, color=signed(sums))
+    sums = largest_in_magnitude(units.rows.factor * of_rows[i], max_rows)
+    _steps(right, sums, n, orientation="horizontal")
     right.set(ylim=ax.get_ylim(), yticks=[], xlabel="sum")
     right.tick_params(axis="x", labelrotation=90)
-    for bars in (above, right):
-        bars.spines[["top", "right"]].set_visible(False)
-        bars.locator_params(axis="y" if bars is above else "x", nbins=3)
+    above.locator_params(axis="y", nbins=3)
+    right.locator_params(axis="x", nbins=3)
     bar = ax.figure.colorbar(image, cax=ax.inset_axes((1.2, 0, 0.03, 1)), extend="both")
     bar.set_label(axis_words("value of a cell", units.cells))
     return ax
 
 
-def _middles(size: int, sums: Floats) -> Floats:
-    """The middles of bars that share an axis of this size."""
-    return np.asarray((np.arange(sums.size) + 0.5) * size / sums.size - 0.5)
+def _steps(ax: Axes, sums: Floats, size: int, **style: Any) -> None:
+    """Sums as bars without gaps, along an axis of this size; blue above 0, red below."""
+    edges = np.linspace(-0.5, size - 0.5, sums.size + 1)
+    for worth, colour in ((sums.clip(min=0), "bar-good"), (sums.clip(max=0), "bar-harm")):
+        ax.stairs(worth, edges, fill=True, color=LIGHT[colour], **style)
+    ax.spines[["top", "right"]].set_visible(False)
 
 
 def waterfall(
@@ -141,19 +146,19 @@ def waterfall(
     """
     check_whole(max_columns, "max_columns", 1)
     i, unit = find_row(valuation, row, line), Units.of(valuation).rows
-    values, errors = valuation.values[i], valuation.stderr[i]
+    values = valuation.values[i]
     order = np.argsort(-np.abs(values), kind="stable")
     if order.size > max_columns:
         order = order[: max(1, max_columns - 1)]
-    steps, reach = values[order], errors[order]
     labels = [_cell_label(valuation, i, j) for j in order.tolist()]
+    steps, errors = values[order], valuation.stderr[i, order]
     if left := values.size - order.size:
-        steps = np.append(steps, values.sum() - steps.sum())
-        reach = np.append(reach, 0.0)  # unknown: the errors of a row's cells are correlated
         labels.append(f"{left} other columns")
+        steps = np.append(steps, values.sum() - steps.sum())
+        errors = np.append(errors, 0.0)  # unknown: the errors of a row's cells are correlated
     ends = unit.factor * np.cumsum(steps)
     widths = unit.factor * np.append(steps, values.sum())
-    reach = unit.factor * valuation._interval_factor * np.append(reach, valuation.row_stderr[i])
+    reach = unit.factor * valuation._interval_factor * np.append(errors, valuation.row_stderr[i])
     starts = np.append(ends - widths[:-1], 0.0)
     words = axis_words("value", unit)
     ax = _bars([*labels, "the row's value"], widths, reach, words, ax, starts)
@@ -330,7 +335,7 @@ def _places(column: Column, apart: Any) -> tuple[Floats, dict[float, str]]:
     low, high = (float(usual.min()), float(usual.max())) if usual.size else (0.0, 1.0)
     step = 0.06 * (high - low or 1.0)
     places = np.clip(column.entries, low - 2 * step, high + 2 * step)
-    places[missing] = low - 4 * step + step * _jitter(column)[missing]
+    places[missing] = low - 4 * step + step * _jitter(column.entries)[missing]
     dated, gone = column.kind == "date", {low - 4 * step: f"no {column.kind}"}
     ticks = {
         at: str(np.datetime64(round(at), "D")) if dated else f"{at:,.4g}"
@@ -351,11 +356,11 @@ def _sides(column: Column, most: int) -> tuple[Floats, dict[float, str]]:
     places = np.full(missing.size, float(len(names)))
     places[~missing] = np.minimum(np.argsort(order), most)[code]
     names += ["missing"] * bool(missing.any())
-    return places + _jitter(column), {float(k): name for k, name in enumerate(names)}
+    return places + _jitter(column.entries), {float(k): name for k, name in enumerate(names)}
 
 
-def _jitter(column: Column) -> Floats:
-    return np.random.default_rng(0).uniform(-0.25, 0.25, column.entries.size)
+def _jitter(values: Floats) -> Floats:
+    return np.random.default_rng(0).uniform(-0.25, 0.25, values.size)
 
 
 def largest_in_magnitude(values: Floats, n: int, axis: int = 0) -> Floats:
@@ -424,11 +429,7 @@ def _ranks(valuation: CellValues, j: int) -> Floats:
 
 
 def _swarm(values: Floats, bins: int = 80) -> Floats:
-    """Offsets that put dots of nearly the same value side by side, within 0.4 of the middle."""
-    span = np.ptp(values)
-    slots = np.floor((values - values.min()) / (span or 1.0) * (bins - 1)).astype(np.intp)
-    order, counts = np.argsort(slots, kind="stable"), np.bincount(slots, minlength=bins)
-    place = np.empty(values.size)
-    place[order] = np.arange(values.size) - np.repeat(np.cumsum(counts) - counts, counts)
-    side = np.where(place % 2 == 0, 1, -1) * np.ceil(place / 2)  # 0, -1, 1, -2, 2, ...
-    return np.asarray(side * min(0.08, 0.8 / max(1, counts.max())))
+    """Offsets within 0.4 of the middle, the wider the more values are nearly the same."""
+    counts, edges = np.histogram(values, bins)
+    share = counts / max(10, counts.max())
+    return np.asarray(1.6 * _jitter(values) * share[np.digitize(values, edges[1:-1])])
