@@ -318,8 +318,8 @@ def test_small_points_are_those_of_many(size, many):
     values = size / 100 * np.array([[1.0, -0.4], [0.5, -0.75], [-0.2, 0.1]])
     known = make(values)
     v = replace(known, info={**known.info, "score": score, "semivalue": ["shapley"] * 2})
-    record = page_of(v).record
-    for unit, noun in (("unit", "cells"), ("rowUnit", "rows")):
+    units = page_of(v).record["units"]
+    for noun in ("cells", "rows"):
         behind = many and f" per {many} such {noun}"
-        assert record[unit]["heading"] == f"points{behind}"
-    assert record["columnUnit"]["heading"] == "points"
+        assert units[noun]["words"] == f"points{behind}"
+    assert units["points"]["words"] == "points"

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.page_data import brief, codes_of, pack, quantise, quantise_errors, script_json
-from shapley2d._base.words import power_of_ten, typeset
-from shapley2d._valuation.units import Unit, Units, sums_to_score
+from shapley2d._valuation.units import Units, sums_to_score
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -37,10 +36,11 @@ def make_payload(
             codes, largest[k] = quantise_errors(errors[kept])
             sections.append(codes)
     entries, texts = _entries(valuation, kept)
-    limit = colour_limit(values)
+    units = Units.of(valuation)
+    shown = {"cells": units.cells, "rows": units.rows, "points": units.points}
+    has_shares = units.score is not None and sums_to_score(valuation) and valuation.total > 0
     position = np.full(len(valuation), -1, dtype=np.intp)
     position[kept] = np.arange(kept.size)
-    table = valuation._table
     record = {
         "n": int(kept.size),
         "nRows": len(valuation),
@@ -49,7 +49,6 @@ def make_payload(
         "columnNames": [brief(name) for name in valuation.column_names],
         "columns": valuation.column_values.tolist(),
         "columnErrors": (valuation.column_stderr if known else 0 * values[0]).tolist(),
-        "kinds": None if table is None else [column.kind for column in table.columns],
         "typical": list(typical),
         "exact": exact,
         "scales": scales,
@@ -57,8 +56,10 @@ def make_payload(
         "largestError": largest[0],
         "largestRowError": largest[1],
         "intervalFactor": valuation._interval_factor,
-        "limit": limit,
-        **page_units(valuation, limit),
+        "limit": colour_limit(values),
+        "units": {name: vars(unit) for name, unit in shown.items()},
+        "scored": units.score is not None,
+        "total": valuation.total if has_shares else None,
         "widths": [width for _, width in entries],
         "lowest": [
             [int(position[i]), j, valuation.values[i, j], valuation.stderr[i, j] if known else 0]
@@ -76,40 +77,6 @@ def make_payload(
         "entries": pack(b"".join(codes for codes, _ in entries)),
         "texts": pack(json.dumps(texts, separators=(",", ":")).encode()),
     }
-
-
-def page_units(valuation: CellValues, limit: float) -> dict[str, Any]:
-    """What the page shows cells, rows and columns in, and the sum that shares are taken of.
-
-    ``limit`` is the value at the ends of the colour scale: of values that are not in points, a
-    power of ten brings it between 1 and 1000, one for all values of the page.
-    """
-    units, exponent = Units.of(valuation), 0
-    scored, size = units.score is not None, limit * units.points.factor
-    if not units.points.words and size > 0 and (size < 0.1 or size >= 1e4):
-        exponent = 3 * math.floor(math.log10(size) / 3)
-    cells = _unit(units.cells, exponent)
-    columns = _unit(units.points) if scored else cells
-    if units.points.words:
-        columns["decimals"] = units.points.decimals(valuation.column_values.tolist())
-    has_shares = scored and sums_to_score(valuation) and valuation.total > 0
-    return {
-        "unit": cells,
-        "rowUnit": _unit(units.rows) if scored else columns,
-        "columnUnit": columns,
-        "total": valuation.total if has_shares else None,
-    }
-
-
-def _unit(unit: Unit, exponent: int = 0) -> dict[str, Any]:
-    """A unit for the page: its factor, its heading in a list, and what goes behind a number."""
-    words, power = typeset(f" {unit.words}").strip(), power_of_ten(exponent)
-    if exponent:
-        heading = f"{power} {words}" if words else f"value in {power}"
-        behind = f" \N{MULTIPLICATION SIGN} {power} {words}".rstrip()
-    else:
-        heading, behind = words or "value", f" {words}".rstrip()
-    return {"factor": unit.factor * 10.0**-exponent, "heading": heading, "suffix": behind}
 
 
 def colour_limit(values: Floats) -> float:

@@ -17,6 +17,25 @@ function codeArray(bytes, start, count, width) {
   return width === 1 ? part : width === 2 ? new Uint16Array(part.buffer) : new Uint32Array(part.buffer);
 }
 
+/** A unit with its heading in a list and what goes behind a number. */
+function unitOf({ factor, words }, exponent = 0) {
+  const power = `10${String(exponent).replace(/[-\d]/g, (sign) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(sign)])}`;
+  const [heading, behind] = exponent ? [`value in ${power}`, ` × ${power}`] : [words || "value", words && ` ${words}`];
+  return { factor: factor * 10 ** -exponent, heading, suffix: behind };
+}
+
+/** What cells, rows and columns are shown in. Where that is not points, a power of ten, one for all values, brings the limit between 1 and 1000. */
+function readUnits({ units, scored, limit, columns }) {
+  const { cells, rows, points } = units;
+  const size = limit * points.factor;
+  const scaled = !points.words && size > 0 && (size < 0.1 || size >= 1e4);
+  const unit = unitOf(cells, scaled ? 3 * Math.floor(Math.log10(size) / 3) : 0);
+  const columnUnit = scored ? unitOf(points) : unit;
+  const largest = columns.reduce((most, value) => Math.max(most, Math.abs(value * points.factor)), 0);
+  if (points.words && largest >= 1e-6 && largest < 1e9) columnUnit.decimals = Math.max(1 - Math.floor(Math.log10(largest)), 1);
+  return { unit, columnUnit, rowUnit: scored ? unitOf(rows) : columnUnit };
+}
+
 class ValuedTable {
   static async read() {
     const record = JSON.parse(byId("record").textContent);
@@ -25,7 +44,7 @@ class ValuedTable {
   }
 
   constructor(record, numbers, entries, texts) {
-    Object.assign(this, record);
+    Object.assign(this, record, readUnits(record));
     const { n, m } = record;
     this.codes = joinPlanes(numbers, 0, n * m);
     this.rowCodes = joinPlanes(numbers, 2 * n * m, n);
