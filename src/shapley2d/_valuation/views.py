@@ -126,26 +126,25 @@ def rows(valuation: CellValues) -> Any:
 def lowest_rows(valuation: CellValues, n: int = 10) -> Any:
     """The ``n`` rows of lowest value, as a frame like :meth:`rows`."""
     check_whole(n, "n", 0)
-    return _rows(valuation, np.argsort(valuation.row_values, kind="stable")[:n])
+    return _lines(valuation, 0, np.argsort(valuation.row_values, kind="stable")[:n])
 
 
 def highest_rows(valuation: CellValues, n: int = 10) -> Any:
     """The ``n`` rows of highest value, the highest first, as a frame like :meth:`rows`."""
     check_whole(n, "n", 0)
-    return _rows(valuation, np.argsort(-valuation.row_values, kind="stable")[:n])
-
-
-def _rows(valuation: CellValues, order: Ints) -> Any:
-    sums = valuation.row_values[order], valuation.row_stderr[order]
-    return _sums(valuation, valuation._row_columns(order), *sums)
+    return _lines(valuation, 0, np.argsort(-valuation.row_values, kind="stable")[:n])
 
 
 def columns(valuation: CellValues) -> Any:
     """What each column adds, the lowest first: a frame of ``column`` and as in :meth:`rows`."""
-    order = np.argsort(valuation.column_values, kind="stable")
-    named = {"column": objects(valuation.column_names)[order]}
-    sums = valuation.column_values[order], valuation.column_stderr[order]
-    return _sums(valuation, named, *sums)
+    return _lines(valuation, 1, np.argsort(valuation.column_values, kind="stable"))
+
+
+def _lines(valuation: CellValues, axis: int, order: Ints) -> Any:
+    """A frame of rows (0) or columns (1), in this order."""
+    _, names, values, stderr = valuation._sums(axis)
+    named = {"column": names[order]} if axis else valuation._row_columns(order)
+    return _sums(valuation, named, values[order], stderr[order])
 
 
 def _sums(valuation: CellValues, named: dict[str, Any], values: Floats, stderr: Floats) -> Any:
