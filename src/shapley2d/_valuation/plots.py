@@ -76,10 +76,10 @@ def heatmap(
     from matplotlib.colors import LinearSegmentedColormap
 
     of_rows, of_columns = valuation.row_values, valuation.column_values
-    keys = {"value": (of_rows,), "label": (of_rows, np.array(valuation._labels, dtype=np.str_))}
     i, j = np.arange(of_rows.size), np.arange(of_columns.size)
     if rows != "original":
-        i = np.lexsort(keys[rows])
+        labels = [np.array(valuation._labels, dtype=np.str_)] if rows == "label" else []
+        i = np.lexsort([of_rows, *labels])
     if columns == "value":
         j = np.argsort(-of_columns, kind="stable")
     units, (n, m) = Units.of(valuation), valuation.shape

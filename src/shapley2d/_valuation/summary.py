@@ -25,7 +25,8 @@ _ENDS = ("lowest", "highest")
 
 def summary_lines(values: CellValues) -> list[str]:
     """The printed summary: headline, score, columns, and the cells of lowest and highest value."""
-    facts, units, record = Facts.of(values), Units.of(values), _record(values, 6)
+    facts, units = Facts.of(values), Units.of(values)
+    record = _record(values, facts, 6)
     lines = [
         f"{type(values).__name__} of {_headline(values, facts)}",
         f"  {facts.score if units.score and facts.score else f'total    {values.total:+.5g}'}",
@@ -50,7 +51,8 @@ def summary_lines(values: CellValues) -> list[str]:
 
 def summary_html(values: CellValues) -> str:
     """The short tables that a notebook shows."""
-    facts, units, record = Facts.of(values), Units.of(values), _record(values, 20)
+    facts, units = Facts.of(values), Units.of(values)
+    record = _record(values, facts, 20)
     noun, word, points = values._nouns[0][0], values._row_word, units.points
     named = "" if values._grouped else f"{word} "
     cells = [
@@ -115,7 +117,8 @@ def to_dict(valuation: CellValues) -> dict[str, Any]:
     >>> found["schema"], found["total"], found["columns"][0]
     ('shapley2d.valuation/1', 6.0, {'column': '0', 'value': 3.0, 'shown': '+3.00'})
     """
-    return brief_record(lambda n: _record(valuation, n))
+    facts = Facts.of(valuation)
+    return brief_record(lambda n: _record(valuation, facts, n))
 
 
 def to_markdown(valuation: CellValues) -> str:
@@ -130,8 +133,9 @@ def to_markdown(valuation: CellValues) -> str:
     return as_markdown(to_dict(valuation))
 
 
-def _record(valuation: CellValues, n: int) -> dict[str, Any]:
-    facts, units, info = Facts.of(valuation), Units.of(valuation), valuation.info
+def _record(valuation: CellValues, facts: Facts, n: int) -> dict[str, Any]:
+    """The brief record of a valuation; its lists have ``n`` entries at most."""
+    units, info = Units.of(valuation), valuation.info
     axis, strays = valuation._main_axis, valuation._strays
 
     def sums(axis: int, unit: Unit, sign: int) -> list[dict[str, Any]]:
