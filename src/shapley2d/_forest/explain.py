@@ -182,11 +182,11 @@ class PredictionExplainer:
             problem = make_problem(X, y, X, y, task=task, kinds=kinds)
         if hasattr(model, "fit"):
             check_task(model, problem.target.task)
-        ensemble = read_fitted(model, problem.splits[0])
-        (self._held,) = hold_models(model, [ensemble], problem)
-        self._see, self._table, self._target = ensemble.see, problem.table, problem.target
+        read = read_fitted(model, problem.splits[0])
+        (self._held,) = hold_models(model, [read], problem)
+        self._table, self._target = problem.table, problem.target
         self._game = LeafGame(
-            ensemble.features.owners,
+            read.owners,
             problem.table.n_rows,
             ("shapley", "shapley"),
             problem.table.n_columns,
@@ -212,7 +212,7 @@ class PredictionExplainer:
         Explanation
         """
         held = self._held
-        places = held.model.places(self._see(self._read(row)))
+        places = held.model.places(held.model.see(self._read(row)))
         raw = held.model.predict(places, held.leaves)[0]
         output, sign, unit = self._output(raw, label)
         slopes = np.zeros((1, raw.size))

@@ -116,7 +116,7 @@ class LeafGame:
 
     def __init__(
         self,
-        owners: NDArray[np.int32],
+        owners: Ints,
         n_rows: int,
         semivalues: tuple[Semivalue, Semivalue],
         n_columns: int,
@@ -124,7 +124,7 @@ class LeafGame:
         labelled: bool = False,
         from_zero: bool = False,
     ) -> None:
-        self._owners, self._labelled = owners, labelled
+        self._owners, self._labelled = owners.astype(np.int32), labelled
         self.n_rows, self.n_columns = n_rows, n_columns + labelled
         self._row_weights = mean_weights(semivalues[0], n_rows)
         factor, beside = feature_semivalue(semivalues[1]) if labelled else (1.0, semivalues[1])
@@ -223,15 +223,15 @@ class LeafGame:
             sampled |= deep
         return sampled
 
-    def deep_part(self, tree: SplitTree, weights: Floats) -> tuple[float, Bools]:
+    def deep_part(self, leaves: Leaves) -> tuple[float, Bools]:
         """The share of a tree's weights that is in deep leaves, and the columns on their paths."""
         named = np.zeros(self.n_columns, dtype=np.bool_)
-        deep, nodes, paths = self._deep(tree, np.asarray(weights.any(axis=1)))
+        deep, nodes, paths = self._deep(leaves.tree, leaves.weighs)
         if not deep.any():
             return 0.0, named
         for leaf in np.flatnonzero(deep).tolist():
             named[paths[leaf, : nodes[leaf, DEPTH]]] = True
-        mass = np.abs(weights).sum(axis=1)
+        mass = np.abs(leaves.weights).sum(axis=1)
         return float(mass[deep].sum() / mass.sum()), named
 
     def passes(self, leaves: Leaves, rows: Ints) -> NDArray[np.uint64]:
@@ -249,17 +249,21 @@ class LeafGame:
         bits = nodes[bundles[:, 0], DEPTH] + bundles[:, 1]
         sizes = (1 << bits) * (n_kinds + 1) * (bits + self._labelled)
         most = int(nodes[nodes[:, BELOW] == 0, DEPTH].max(initial=0)), 1 << int(bits.max(initial=0))
-        for first, last in _batches(sizes, n):
-            count, part = last - first, bundles[first:last]
+        first = 0
+        while first < len(bundles):
+            fits = int(np.searchsorted(np.cumsum(sizes[first:]), _ROOM, "right"))
+            count = max(min(fits, _ROOM // (2 * n)), 1)
+            part = bundles[first : first + count]
             states = _states(leaves, nodes, bundles, first, count, np.uint16)
             columns = np.empty((count, self.n_columns + 1 - self._labelled), dtype=np.int32)
-            offsets = np.concatenate([[0], np.cumsum(sizes[first:last])])
+            offsets = np.concatenate([[0], np.cumsum(sizes[first : first + count])])
             widths, tables = np.empty(count, dtype=np.int64), np.zeros(int(offsets[-1]))
             found = columns, widths, offsets, tables
             given = tree.arrays, (nodes, paths, part), states, leaves.rows, leaves.weights
             fill_tables(*given, self._all_subsets, leaves.plain, most, found)
             of_tables = (columns.astype(np.uint64), *found[1:])
             add_rows(states, leaves.rows, of_tables, n_kinds, leaves.plain, values)
+            first += count
 
     def _plan(self, tree: SplitTree, weighs: Bools, most_states: int) -> Any:
         """What :func:`~shapley2d._forest.kernels.leaf_states.plan_tree` finds of a tree.
@@ -303,16 +307,3 @@ def _states(
     features = leaves.features
     fill_states(leaves.tree.arrays, features, nodes, bundles, first, states, codes, stack, goes)
     return states
-
-
-def _batches(sizes: NDArray[np.int64], n_rows: int) -> list[tuple[int, int]]:
-    """Consecutive bundles whose states and tables are held in memory at a time."""
-    found, first, taken = [], 0, 0
-    for k, size in enumerate(sizes.tolist()):
-        if k > first and (taken + size > _ROOM or 2 * n_rows * (k - first + 1) > _ROOM):
-            found.append((first, k))
-            first, taken = k, 0
-        taken += size
-    if first < len(sizes):
-        found.append((first, len(sizes)))
-    return found

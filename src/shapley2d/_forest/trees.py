@@ -147,16 +147,3 @@ class SplitTree:
     def arrays(self) -> tuple[NDArray[np.generic], ...]:
         """The arrays as a tuple, which the compiled code takes."""
         return tuple(getattr(self, one.name) for one in fields(self))
-
-
-@dataclass(frozen=True)
-class Features:
-    """The two tables of a split as features of the trees.
-
-    ``train, valid`` (width, n) and (width, T): one row per feature; NaN where an entry is missing.
-    ``owners`` (width,): the column of the table behind every feature.
-    """
-
-    train: NDArray[np.float64]
-    valid: NDArray[np.float64]
-    owners: NDArray[np.int32]
