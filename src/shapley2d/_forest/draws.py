@@ -146,8 +146,10 @@ class GivenTrees(ForestDraws):
         self._deep: dict[int, list[int]] = {}  # batches with deep leaves, by split
         shares = np.zeros(folds)
         for k, piece in self._batches:
-            for leaves in self._held[k].games(piece):
-                share, named = self.games[k].deep_part(leaves)
+            trees = self._held[k]
+            for t in (t for numbers in trees.pieces[piece] for t in numbers):
+                weights = trees.masses[t] * trees.scales[t]
+                share, named = self.games[k].deep_part(models[k].trees[t], weights)
                 shares[k] += share / len(models[k].trees)
                 self.sampled |= named
                 if named.any() and piece not in self._deep.setdefault(k, []):
@@ -317,7 +319,7 @@ def _masses_by_others(held: FittedTrees) -> list[Floats]:
     for t, (leaf, at) in enumerate(zip(held.leaves, held.places, strict=True)):
         others = model.start + (held.predicted - model.start - leaf[at]) * GROVE / (GROVE - 1)
         slopes = model.loss.slopes(rows.y_valid, model.start, others)
-        found.append(held.mass(t, held.places, factor * slopes))
+        found.append(held.mass(t, at, factor * slopes))
     return found
 
 

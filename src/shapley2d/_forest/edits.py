@@ -119,12 +119,18 @@ def _label(target: Target, entry: Any) -> float:
         if not np.isfinite(number):
             raise InputError(f"the label must be a number, not {entry!r}")
         return number
-    texts = {as_text(label): k for k, label in enumerate(target.classes.tolist())}
-    plain = entry.item() if isinstance(entry, np.generic) else entry
+    code = class_of(target, entry)
+    if code is None:
+        shown = ", ".join(repr(as_text(label)) for label in target.classes[:5].tolist())
+        raise InputError(f"no training row has the label {entry!r}: labels are {shown}")
+    return float(code)
+
+
+def class_of(target: Target, label: Any) -> int | None:
+    """The number of a label that a user names, as it is or as text; None for an unknown one."""
+    texts = {as_text(known): k for k, known in enumerate(target.classes.tolist())}
+    plain = label.item() if isinstance(label, np.generic) else label
     code = texts.get("" if is_missing(plain) else as_text(plain))
     if code is None and isinstance(plain, float) and plain.is_integer():
         code = texts.get(entry_text(plain))
-    if code is None:
-        shown = ", ".join(map(repr, list(texts)[:5]))
-        raise InputError(f"no training row has the label {entry!r}: labels are {shown}")
-    return float(code)
+    return code

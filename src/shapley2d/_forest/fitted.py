@@ -96,16 +96,20 @@ class FittedTrees:
         self._seen = rows.train  # what the trees were fitted on
         start = np.broadcast_to(model.start, (rows.y.size, model.start.size))
         self._before = [start]  # raw predictions of the training rows, for every piece
-        means, steps = [], []
+        self._whole: list[Floats] = []  # means over all rows, by kind
+        means, steps, known, curvature = [], [], np.zeros(0), np.zeros(0)
         for piece in range(len(self.pieces)):
-            for leaves, raw in self._trees(piece):
-                at, sums, count = self._sums(leaves)
-                bends = model.loss.curvature(rows.y, raw)[:, model.outputs[leaves.number]]
+            for leaves, raw, places in self._trees(piece):
+                if raw is not known:  # once for all trees of a round
+                    known, curvature = raw, model.loss.curvature(rows.y, raw)
+                at, sums, count = self._sums(leaves, places)
+                bends = curvature[:, model.outputs[leaves.number]]
                 if rows.bags is not None:
                     bends = bends * rows.bags[leaves.number]
                 bend = _sum_by(at, bends, leaves.tree.n_nodes)
                 means.append(_ratio(sums, count[:, None]))
                 steps.append(_ratio(count, bend + model.penalty)[:, None])
+                self._whole.append(sums.sum(axis=0) / max(count.sum(), 1.0))
         self._scale(means, steps)
         self._validate()
 
@@ -114,7 +118,7 @@ class FittedTrees:
         other = copy(self)
         other.rows, other.leaves = rows, []
         for leaves in other.games():
-            _, sums, count = self._sums(leaves)
+            _, sums, count = self._sums(leaves, None)
             mean = _ratio(sums, count[:, None])
             other.leaves.append(self.scales[leaves.number] * mean + self.rest[leaves.number])
         other._validate()  # noqa: SLF001
@@ -126,21 +130,23 @@ class FittedTrees:
         """The game of every tree, or of those of a piece; ``masses`` replace the model's."""
         masses = self.masses if masses is None else masses
         for one in range(len(self.pieces)) if piece is None else [piece]:
-            for leaves, _ in self._trees(one):
+            for leaves, *_ in self._trees(one):
                 t = leaves.number
                 yield replace(leaves, weights=masses[t] * self.scales[t])
 
-    def _trees(self, piece: int) -> Iterator[tuple[Leaves, Floats]]:
+    def _trees(self, piece: int) -> Iterator[tuple[Leaves, Floats, NDArray[Any] | None]]:
         """What every tree was fitted on, without weights, and the raw predictions before it.
 
-        A class is a kind of row, and its share is predicted.
+        And where it was boosted, the leaf of every row that it was fitted on. A class is a kind of
+        row, and its share is predicted.
         """
         model, rows, raw = self.model, self.rows, self._before[piece]
         by_class, everybody = model.loss.by_class, np.ones(rows.y.size)
         kinds = rows.y.astype(np.int32) if by_class else np.zeros(rows.y.size, dtype=np.int32)
-        none = np.zeros((0, self.n_kinds))
+        none, boosts = np.zeros((0, self.n_kinds)), len(model.rounds) > 1
         for numbers in self.pieces[piece]:
             residuals = everybody[:, None] if by_class else model.loss.residuals(rows.y, raw)
+            after = raw.copy() if boosts else raw
             for t in numbers:
                 own, plays, plain = residuals[:, model.outputs[t]], everybody, by_class
                 if rows.bags is not None:
@@ -148,16 +154,19 @@ class FittedTrees:
                     own, plays = own * bag, (bag > 0).astype(np.float64)
                     plain &= bag.dtype == np.bool_
                 own, tree = np.ascontiguousarray(own), model.trees[t]
-                yield Leaves(t, tree, rows.train, none, kinds, own, plays, plain), raw
-            if len(model.rounds) > 1:
-                places = [model.trees[t].leaves_of(self._seen) for t in numbers]
-                raw = model.predict(places, model.leaves, raw, numbers)
+                at = None
+                if boosts:
+                    at = tree.leaves_of(self._seen)
+                    after[:, model.outputs[t]] += model.leaves[t][at, 0]
+                yield Leaves(t, tree, rows.train, none, kinds, own, plays, plain), raw, at
+            raw = after
         if len(self._before) == piece + 1:
             self._before.append(raw)
 
-    def _sums(self, leaves: Leaves) -> tuple[NDArray[Any], Floats, Floats]:
+    def _sums(self, leaves: Leaves, at: NDArray[Any] | None) -> tuple[NDArray[Any], Floats, Floats]:
         """The leaf of every row; the sums by kind of what the tree was fitted on; and the rows."""
-        at, size = leaves.tree.leaves_of(leaves.features), leaves.tree.n_nodes
+        at = leaves.tree.leaves_of(leaves.features) if at is None else at
+        size = leaves.tree.n_nodes
         cells = at if self.n_kinds == 1 else at.astype(np.intp) * self.n_kinds + leaves.kinds
         sums = _sum_by(cells, leaves.numbers, size * self.n_kinds).reshape(size, -1)
         return at, sums, _sum_by(at, leaves.plays, size)
@@ -187,13 +196,13 @@ class FittedTrees:
         self.predicted = self.model.predict(self.places, self.leaves)
         slopes = self.model.loss.slopes(self.rows.y_valid, self.model.start, self.predicted)
         self.slopes = slopes * (self.unit.factor * self.rows.weights)[:, None]
-        self.masses = [self.mass(t, self.places, self.slopes) for t in range(len(self.places))]
+        self.masses = [self.mass(t, at, self.slopes) for t, at in enumerate(self.places)]
 
-    def mass(self, t: int, places: Sequence[NDArray[Any]], slopes: Floats) -> Floats:
+    def mass(self, t: int, places: NDArray[Any], slopes: Floats) -> Floats:
         """Sums of slopes of rows in every leaf of tree t, by kind."""
         outputs = range(self.n_kinds) if self.model.loss.by_class else [self.model.outputs[t]]
         size = self.model.trees[t].n_nodes
-        return np.stack([_sum_by(places[t], slopes[:, k], size) for k in outputs], axis=1)
+        return np.stack([_sum_by(places, slopes[:, k], size) for k in outputs], axis=1)
 
     def score(self, raw: Floats | None = None) -> float:
         """The score of raw predictions of the validation rows; by default of the model's own."""
@@ -208,11 +217,8 @@ class FittedTrees:
 
     def without_columns(self) -> float:
         """The score of all rows without any column: in every tree all rows predict."""
-        score = self.blind()
-        for leaves in self.games():
-            sums = _sum_by(leaves.kinds, leaves.numbers, self.n_kinds)
-            score += float(leaves.weights.sum(axis=0) @ sums) / max(leaves.plays.sum(), 1.0)
-        return score
+        trees = zip(self.masses, self.scales, self._whole, strict=True)
+        return self.blind() + sum(float((m * scale).sum(axis=0) @ mean) for m, scale, mean in trees)
 
     def nobodys(self) -> float:
         """The part of the score that the rows do not explain."""

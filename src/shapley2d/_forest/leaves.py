@@ -23,7 +23,6 @@ from shapley2d._base.streams import generator
 from shapley2d._forest.kernels.deep_leaves import add_orders
 from shapley2d._forest.kernels.leaf_states import (
     BELOW,
-    BLOCK,
     BUNDLE,
     BUNDLE_SPLITS,
     DEPTH,
@@ -101,10 +100,6 @@ class Leaves:
         """What the compiled code takes of the rows."""
         return self.kinds, self.numbers, self.plays
 
-    def some(self, which: Bools) -> Leaves:
-        """The game in which only some of the leaves count."""
-        return replace(self, weights=np.where(which[:, None], self.weights, 0.0))
-
 
 class LeafGame:
     """The cells of one training table under single trees: what coalition sizes weigh.
@@ -165,7 +160,8 @@ class LeafGame:
         beta, alpha = row_coefficients.py_func(leaves.plays.sum(), each.sum(), self._row_weights)
         values[:, -1] += leaves.plays * beta + alpha * each
         deep, *_ = self._deep(leaves.tree, leaves.weighs)
-        self._add_subsets(leaves.some(~deep) if deep.any() else leaves, values)
+        weights = np.where(deep[:, None], 0.0, leaves.weights)
+        self._add_subsets(replace(leaves, weights=weights), values)
 
     def add_order(self, leaves: Leaves, random: np.random.Generator, values: Floats) -> None:
         """Add the values of cells in deep leaves, by one random order of the columns of each.
@@ -223,15 +219,15 @@ class LeafGame:
             sampled |= deep
         return sampled
 
-    def deep_part(self, leaves: Leaves) -> tuple[float, Bools]:
+    def deep_part(self, tree: SplitTree, weights: Floats) -> tuple[float, Bools]:
         """The share of a tree's weights that is in deep leaves, and the columns on their paths."""
         named = np.zeros(self.n_columns, dtype=np.bool_)
-        deep, nodes, paths = self._deep(leaves.tree, leaves.weighs)
+        deep, nodes, paths = self._deep(tree, np.asarray(weights.any(axis=1)))
         if not deep.any():
             return 0.0, named
         for leaf in np.flatnonzero(deep).tolist():
             named[paths[leaf, : nodes[leaf, DEPTH]]] = True
-        mass = np.abs(leaves.weights).sum(axis=1)
+        mass = np.abs(weights).sum(axis=1)
         return float(mass[deep].sum() / mass.sum()), named
 
     def passes(self, leaves: Leaves, rows: Ints) -> NDArray[np.uint64]:
@@ -300,10 +296,7 @@ def _states(
     leaves: Leaves, nodes: Any, bundles: Any, first: int, count: int, kind: Any
 ) -> NDArray[Any]:
     """The states of all rows in some bundles."""
-    states = np.empty((count, leaves.features.shape[1]), dtype=kind)
-    height = leaves.tree.height + 2
-    codes, stack = np.empty((height, BLOCK), dtype=kind), np.empty(height, dtype=np.int64)
-    goes = np.empty(BLOCK, dtype=np.bool_)
-    features = leaves.features
-    fill_states(leaves.tree.arrays, features, nodes, bundles, first, states, codes, stack, goes)
+    tree, features = leaves.tree, leaves.features
+    states = np.empty((count, features.shape[1]), dtype=kind)
+    fill_states(tree.arrays, features, nodes, bundles, first, states, tree.height)
     return states

@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.words import shown
-from shapley2d._forest.losses import loss_of_name
+from shapley2d._forest.losses import LOSSES, MEDIANS, QUANTILES, quantile_loss
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -48,10 +48,6 @@ class Library(ABC):
     def owns(self, model: Any) -> bool:
         """Whether a model is one of its tree ensembles, fitted or not."""
         return is_of(model, self.module, *self.kinds)
-
-    def is_booster(self, model: Any) -> bool:
-        """Whether a model is the library's own kind, without scikit-learn's methods."""
-        return is_of(model, self.module, "Booster")
 
     def is_fitted(self, model: Any) -> bool:
         """Whether it has trees."""
@@ -98,13 +94,14 @@ class Library(ABC):
 
 def loss_named(model: Any, name: str, quantile: Any = 0.5) -> Loss:
     """The loss of a model; one that is not known, or has no value for single rows, is refused."""
-    loss = loss_of_name(name, quantile)
-    if loss is None:
+    if name in MEDIANS + QUANTILES:
+        return quantile_loss(0.5 if name in MEDIANS else float(quantile))
+    if name not in LOSSES:
         raise InputError(
             f"{about(model)} was fitted by {name!r}, and the losses that can be valued are the "
             "squared error, the log loss, the Poisson and Gamma deviance, and those of quantiles"
         )
-    return loss
+    return LOSSES[name]
 
 
 def by_rounds(count: int, per_round: int) -> tuple[list[int], list[list[int]]]:

@@ -69,15 +69,9 @@ class Model:
         """The leaf of every row in each tree."""
         return [tree.leaves_of(features) for tree in self.trees]
 
-    def predict(
-        self,
-        places: Sequence[NDArray[Any]],
-        leaves: Sequence[Floats],
-        before: Floats | None = None,
-        numbers: Sequence[int] | None = None,
-    ) -> Floats:
-        """Raw predictions of rows that fall into these leaves, of all trees or of some."""
-        raw = np.tile(self.start, (places[0].size, 1)) if before is None else before.copy()
-        for t, at in zip(range(len(places)) if numbers is None else numbers, places, strict=True):
-            raw[:, slice(None) if self.loss.by_class else [self.outputs[t]]] += leaves[t][at]
+    def predict(self, places: Sequence[NDArray[Any]], leaves: Sequence[Floats]) -> Floats:
+        """Raw predictions of rows that fall into these leaves, by what these add."""
+        raw = np.tile(self.start, (places[0].size, 1))
+        for output, at, leaf in zip(self.outputs, places, leaves, strict=True):
+            raw[:, slice(None) if self.loss.by_class else [output]] += leaf[at]
         return raw

@@ -58,13 +58,13 @@ class _Features:
         self._hashes: dict[str, int] = {}
 
     def __call__(self, table: Table) -> Floats:
-        features = np.empty((table.n_columns, table.n_rows))
-        for j, feature in enumerate(features):
-            if j in self._named:
-                feature[:] = library.positions(self._hashes_of(_texts(table, j)), self._named[j])
-            else:
-                feature[:] = as_float32(library.numbers(self._model, table.columns[j]))
-        return features
+        return np.array([self._feature(table, j) for j in range(table.n_columns)])
+
+    def _feature(self, table: Table, j: int) -> Floats:
+        if j in self._named:
+            return library.positions(self._hashes_of(_texts(table, j)), self._named[j])
+        entries = as_float32(library.numbers(self._model, table.columns[j]))
+        return entries.astype(np.float64)
 
     def _hashes_of(self, texts: list[str]) -> list[int]:
         """CatBoost's hashes of categories."""

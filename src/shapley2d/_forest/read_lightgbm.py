@@ -137,7 +137,7 @@ class LightGBM(library.Library):
         return len(names), None if unnamed else names
 
     def is_fitted(self, model: Any) -> bool:
-        return model.num_trees() > 0 if self.is_booster(model) else super().is_fitted(model)
+        return super().is_fitted(model) if hasattr(model, "fit") else model.num_trees() > 0
 
     def read(self, model: Any) -> Model:
         with self.parsing(model):

@@ -86,10 +86,8 @@ def _histogram_features(model: Any, table: Table) -> Floats:
 
 def _number_features(model: Any, table: Table) -> Floats:
     """The columns of a table as features, rounded to 32 bits."""
-    features = np.empty((table.n_columns, table.n_rows))
-    for feature, column in zip(features, table.columns, strict=True):
-        feature[:] = as_float32(library.numbers(model, column))
-    return features
+    entries = (as_float32(library.numbers(model, column)) for column in table.columns)
+    return np.array([*entries], dtype=np.float64)
 
 
 def _read_forest(model: Any) -> Model:

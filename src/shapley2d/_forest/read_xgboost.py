@@ -163,12 +163,12 @@ class XGBoost(library.Library):
         return int(booster.num_features()), booster.feature_names
 
     def is_fitted(self, model: Any) -> bool:
-        if self.is_booster(model):
-            try:
-                return bool(model.num_boosted_rounds() > 0)
-            except ValueError:  # it has not even seen a table
-                return False
-        return super().is_fitted(model)
+        if hasattr(model, "fit"):
+            return super().is_fitted(model)
+        try:
+            return bool(model.num_boosted_rounds() > 0)
+        except ValueError:  # it has not even seen a table
+            return False
 
     def read(self, model: Any) -> Model:
         booster = _booster(model)

@@ -90,16 +90,11 @@ class SplitTree:
             start += members.size
         # Contiguous, all of them: scikit-learn's thresholds are every eighth number of its own
         # array, and numba 0.60 takes a tuple with such an array for one without.
-        return cls(
-            np.ascontiguousarray(left, dtype=np.int32),
-            np.ascontiguousarray(right, dtype=np.int32),
-            np.ascontiguousarray(feature, dtype=np.int32),
-            np.ascontiguousarray(threshold, dtype=np.float64),
-            np.ascontiguousarray(missing_left, dtype=np.bool_),
-            categories,
-            n_words,
-            np.concatenate(words).astype(np.uint32),
-        )
+        given = left, right, feature, threshold, missing_left
+        kinds = np.int32, np.int32, np.int32, np.float64, np.bool_
+        sets_of = categories, n_words, np.concatenate(words).astype(np.uint32)
+        arrays: list[Any] = [*map(np.ascontiguousarray, given, kinds), *sets_of]
+        return cls(*arrays)
 
     @classmethod
     def nested(cls, root: Any, read: Callable[[Any], Node]) -> tuple[SplitTree, Floats]:

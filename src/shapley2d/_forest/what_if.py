@@ -109,7 +109,12 @@ class HeldForest:
             if entries is not None:
                 features = features.copy()
                 features[:, places] = entries[:, by]
-            return features, _relabelled(target, places, by, edits.labels)
+            codes, y = target.codes.copy(), target.y.astype(object)
+            for place, which in zip(places.tolist(), by.tolist(), strict=True):
+                if which in edits.labels:
+                    label = codes[place] = edits.labels[which]
+                    y[place] = target.classes[int(label)] if target.classes.size else label
+            return features, replace(target, codes=codes, y=y)
 
         train, y = changed(split.rows, rows.train, split.y)
         valid, y_valid = changed(split.valid_rows, rows.valid, split.y_valid)
@@ -122,13 +127,3 @@ class HeldForest:
         return replace(
             new, y=codes, y_valid=valid_codes, weights=weighed.weights / weighed.weights.sum()
         )
-
-
-def _relabelled(target: Target, places: Ints, by: Ints, labels: dict[int, float]) -> Target:
-    """A target with other labels, or numbers, in some places."""
-    codes, y = target.codes.copy(), target.y.astype(object)
-    for place, which in zip(places.tolist(), by.tolist(), strict=True):
-        if which in labels:
-            codes[place] = labels[which]
-            y[place] = target.classes[codes[place]] if target.classes.size else labels[which]
-    return replace(target, codes=codes, y=y)
