@@ -5,16 +5,14 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.entries import is_missing
 from shapley2d._base.words import counted, shown
 from shapley2d._tables.convert import as_table
-from shapley2d._tables.frames import readable
 from shapley2d._tables.intake import names_of, without_column
 from shapley2d._tables.row_words import row_words
-from shapley2d._tables.target_entries import as_series
+from shapley2d._tables.target_entries import read_series
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -86,9 +84,8 @@ def read_weights(given: Any, table: Table) -> Floats:
 
 
 def _numbers(given: Any, option: str, table: Table, kinds: tuple[str, ...], wanted: str) -> Floats:
-    given = as_series(given, option, table.native)
-    entries_of(given, option, table.n_rows)
-    column = as_table({option: given}, option).columns[0]
+    items = entries_of(given, option, table.n_rows, table=table.native)
+    column = as_table({option: items}, option).columns[0]
     if column.kind not in kinds:
         raise InputError(f"{option} must hold {wanted} for every row")
     stray = next(iter(column.from_text.strays.items()), None)
@@ -105,24 +102,16 @@ def entries_of(
     given: Any, option: str, count: int, noun: str = "row", *, table: Any = None
 ) -> list[Any]:
     """The entries, one per row or column; in the order of the rows of ``table``, a frame."""
-    series = as_series(given, option, table)
-    if isinstance(series, nw.Series):
-        with readable(option, series.dtype):
-            items = series.to_list()
-    elif hasattr(given, "to_pylist"):
-        with readable(option, given.type):
-            items = list(given.to_pylist())
-    elif isinstance(given, (list, tuple, range)):
-        items = list(given)
-    elif getattr(given, "ndim", 0) == 1 and hasattr(given, "tolist"):  # an array or pandas index
-        items = given.tolist()
-    else:
+    read = read_series(given, option, table)
+    one_by_one = getattr(given, "ndim", 0) == 1 and hasattr(given, "tolist")  # or a pandas index
+    if read is None and not (isinstance(given, (list, tuple, range)) or one_by_one):
         wanted = (
             "the name of a column, or one entry per row in an array, list or series"
             if noun == "row"
             else f"a mapping from names, or one entry per {noun} in a list or an array"
         )
         raise InputError(f"{option}={shown(given)} must be {wanted}")
+    items = list(given) if read is None else read.items
     if len(items) != count:
         entries = counted(len(items), "entry", "entries")
         raise InputError(f"{option} has {entries} for {counted(count, noun)}")
