@@ -19,8 +19,9 @@ from shapley2d._base.json_record import (
 from shapley2d._base.page import known_facts, settings_words
 from shapley2d._tables.frames import FRAME_KINDS
 from shapley2d._tables.sealed import read_sealed, write_sealed
-from shapley2d._tables.table import Kind, Table
-from shapley2d._tables.texts.column import stored_column
+from shapley2d._tables.table import Column, FromText, Kind, Table
+from shapley2d._tables.texts.column import as_texts, encode_texts, strays_of
+from shapley2d._tables.texts.stray_rule import read_texts
 from shapley2d._valuation.facts import Facts
 from shapley2d._valuation.units import Score
 from shapley2d.exceptions import InputError
@@ -156,10 +157,31 @@ def _table(record: dict[str, Any], cells: SealedCells) -> Table | None:
         raise ValueError("its kinds of columns do not fit")
     texts = cells.texts("content")
     columns = tuple(
-        stored_column(texts[:, j].tolist(), cells.column_names[j], kinds[j], notations[j])
+        _stored_column(texts[:, j].tolist(), cells.column_names[j], kinds[j], notations[j])
         for j in range(m)
     )
     return Table(columns, np.arange(n), texts, cells.lines)
+
+
+def _stored_column(texts: list[str | None], key: str, kind: Kind, notation: str) -> Column:
+    """A column from a file that keeps its entries as text, with the kind and notation it had."""
+    categories = tuple(sorted({text for text in texts if text is not None}))
+    place = {text: code for code, text in enumerate(categories)}
+    codes = np.array([-1 if text is None else place[text] for text in texts], dtype=np.int32)
+    if kind == "category":
+        entries = np.where(codes < 0, np.nan, codes.astype(np.float64))
+        return Column(key, kind, entries, categories, FromText(notation=notation))
+    words, positions, _ = encode_texts(as_texts(texts))
+    counts = np.bincount(positions[positions >= 0], minlength=len(words)).astype(np.int64)
+    asked = None if kind == "boolean" else kind
+    reading = read_texts(words, counts, kind=asked, notation=notation)
+    read = FromText(
+        strays_of(reading, words, positions),
+        notation,
+        words=np.array([*categories, None], dtype=object),
+        codes=codes,
+    )
+    return Column(key, kind, np.append(reading.values, np.nan)[positions], (), read)
 
 
 def _contributors(record: dict[str, Any], n: int) -> Any:
