@@ -12,6 +12,8 @@ from shapley2d._base.entries import as_text, is_number, which_missing
 from shapley2d._base.warnings import warn, warn_input
 from shapley2d._base.words import counted, plural
 from shapley2d._tables.column_warnings import MIN_ROWS
+from shapley2d._tables.frames import objects
+from shapley2d._tables.kinds import as_category
 from shapley2d._tables.row_words import row_words
 from shapley2d._tables.table import Column, Table
 from shapley2d._tables.target_entries import (
@@ -212,26 +214,23 @@ def _classification(y: NDArray[Any], name: str) -> Target:
     kinds = set(map(type, _plain(y))) if y.dtype.kind == "O" else set()
     if len(kinds) > 1:
         y, kinds = np.array([str(label) for label in y], dtype=object), {str}
-    try:
-        classes, codes = _texts(y) if kinds == {str} else np.unique(y, return_inverse=True)
-    except TypeError:
-        raise InputError(
-            f"{name} holds labels of type {type(y[0]).__name__}, which have no order: make "
-            "them text"
-        ) from None
+    codes: NDArray[Any]
+    if kinds == {str}:  # np.unique would sort all rows
+        column = as_category(y.tolist(), name)
+        classes, codes = objects([*column.categories]), column.entries
+    else:
+        try:
+            classes, codes = np.unique(y, return_inverse=True)
+        except TypeError:
+            raise InputError(
+                f"{name} holds labels of type {type(y[0]).__name__}, which have no order: make "
+                "them text"
+            ) from None
     if classes.size < 2:
         raise InputError(
             f"{name} holds a single class ({classes[0]}): there is nothing to learn from 1 class"
         )
     return Target("classification", y, codes.astype(np.int64), classes)
-
-
-def _texts(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """The distinct texts, sorted, and each label's position: ``np.unique`` would sort all rows."""
-    items = labels.tolist()
-    classes = np.array(sorted(set(items)), dtype=object)
-    position = {label: code for code, label in enumerate(classes)}
-    return classes, np.fromiter(map(position.__getitem__, items), np.intp, len(items))
 
 
 def _warn_of_leak(target: Target, table: Table) -> None:
