@@ -22,31 +22,22 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Table
 
 
-def split_off_options(
-    X: Any, X_valid: Any, groups: Any, time_order: Any, valid_weight: Any, row_groups: Any = None
-) -> tuple[Any, Any, Any, Any, Any, Any]:
-    """Replace names of columns by their entries, and take these columns out of the tables.
+def split_off_options(X: Any, X_valid: Any, **options: Any) -> tuple[Any, Any, list[Any]]:
+    """Replace names of columns by their entries, and take these columns out of both tables.
 
-    ``valid_weight`` names a column of the validation table, or of X if there is none.
-    ``row_groups`` may name the same column as ``groups``.
+    ``valid_weight`` names a column of the validation table, or of X if there is none; any other
+    option one of X. Several options may name the same column.
     """
-    same = isinstance(row_groups, str) and isinstance(groups, str) and row_groups == groups
-    if isinstance(row_groups, str) and X_valid is not None and row_groups in names_of(X_valid):
-        X_valid, _ = without_column(X_valid, row_groups, "X_valid")
-    X, groups = _split_off(X, groups, "groups")
-    X, row_groups = (X, groups) if same else _split_off(X, row_groups, "row_groups")
-    X, time_order = _split_off(X, time_order, "time_order")
-    if X_valid is not None and isinstance(valid_weight, str):
-        if valid_weight in names_of(X):  # not a feature of either table
-            X, _ = without_column(X, valid_weight, "X")
-        X_valid, valid_weight = _split_off(X_valid, valid_weight, "valid_weight", "X_valid")
-    else:
-        X, valid_weight = _split_off(X, valid_weight, "valid_weight")
-    return X, X_valid, groups, time_order, valid_weight, row_groups
-
-
-def _split_off(X: Any, given: Any, option: str, name: str = "X") -> tuple[Any, Any]:
-    return without_column(X, given, name, option) if isinstance(given, str) else (X, given)
+    tables, taken = {"X": X, "X_valid": X_valid}, dict[tuple[str, str], Any]()
+    for option, key in options.items():
+        if not isinstance(key, str):
+            continue
+        home = "X_valid" if option == "valid_weight" and X_valid is not None else "X"
+        for name, table in tables.items() if (home, key) not in taken else ():
+            if name == home or (table is not None and key in names_of(table)):
+                tables[name], taken[name, key] = without_column(table, key, name, option)
+        options[option] = taken[home, key]
+    return tables["X"], tables["X_valid"], [*options.values()]
 
 
 def read_groups(given: Any, table: Table) -> Ints:
