@@ -26,10 +26,10 @@ from sklearn.metrics import get_scorer, log_loss, r2_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
 from shapley2d import CellValuer, Forest, value_cells
-from shapley2d._base.words import typeset
 from shapley2d._methods.run import Run
 from shapley2d._tables.problem import make_problem
 from shapley2d._valuation.facts import Facts
+from shapley2d._valuation.typeset import typeset
 from shapley2d.exceptions import (
     InputError,
     InputWarning,
