@@ -18,6 +18,8 @@ from shapley2d.exceptions import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from numpy.typing import NDArray
+
     from shapley2d._base.arrays import Floats, Ints
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
@@ -107,42 +109,63 @@ def _counted(
                 "a group that validates; leave one of them out"
             )
         return Parts(apart, "earlier rows train, later ones of other groups validate")
-    _check_enough(table.n_rows, folds, groups)
-    how = "" if groups is None else "rows of a group stay together"
-    return Parts(_at_random(target, folds, seed, groups), how)
+    if groups is not None:
+        return Parts(_by_groups(target, folds, seed, groups), "rows of a group stay together")
+    return Parts(_at_random(table.n_rows, target, folds, seed))
 
 
-def _check_enough(n_rows: int, folds: int, groups: Ints | None) -> None:
-    if groups is not None and (count := int(groups.max()) + 1) < folds:
-        raise InputError(
-            f"groups has {counted(count, 'group')}, too few for "
-            f"cv={shown(folds)}{': ask for fewer folds' if count > 1 else ': leave it out'}"
-        )
-    if groups is None and n_rows < 2 * folds:
+def _at_random(n_rows: int, target: Target, folds: int, seed: int) -> list[Part]:
+    if n_rows < 2 * folds:
         raise InputError(
             f"{counted(n_rows, 'row')} {plural(n_rows, 'is', 'are')} too few for "
             f"cv={shown(folds)} (n_samples={n_rows} must be at least {2 * folds}): pass a "
             "validation table or fewer folds"
         )
+    stratified = target.task == "classification" and np.bincount(target.codes).max() >= folds
+    fold = _stratified(target.codes, folds, seed) if stratified else _shuffled(n_rows, folds, seed)
+    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(folds)]
 
 
-def _at_random(target: Target, folds: int, seed: int, groups: Ints | None) -> list[Part]:
-    """Random folds, stratified by class as far as possible; of whole groups where there are any."""
-    # not above: this takes a second, and a validation table needs no folds
-    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+def _shuffled(n_rows: int, folds: int, seed: int) -> Ints:
+    """The fold of every row, as by ``KFold`` of scikit-learn, whose import takes a second."""
+    order, fold = np.arange(n_rows), np.empty(n_rows, dtype=np.intp)
+    np.random.RandomState(fold_state(seed)).shuffle(order)
+    fold[order] = np.sort(np.arange(n_rows) % folds)
+    return fold
 
-    stratified, plain = (
-        (StratifiedGroupKFold, GroupKFold) if groups is not None else (StratifiedKFold, KFold)
-    )
+
+def _stratified(codes: NDArray[np.integer], folds: int, seed: int) -> Ints:
+    """The same as by ``StratifiedKFold``: class after class, in the order of their first rows."""
+    random, fold = np.random.RandomState(fold_state(seed)), np.empty(codes.size, dtype=np.intp)
+    classes, first, counts = np.unique(codes, return_index=True, return_counts=True)
+    taken = 0
+    for k in np.argsort(first):
+        members = np.sort(np.arange(taken, taken + counts[k]) % folds)
+        random.shuffle(members)
+        fold[codes == classes[k]] = members
+        taken += counts[k]
+    return fold
+
+
+def _by_groups(target: Target, folds: int, seed: int, groups: Ints) -> list[Part]:
+    """Folds of whole groups, stratified by class as far as possible."""
+    from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
+
+    count = int(groups.max()) + 1
+    if count < folds:
+        raise InputError(
+            f"groups has {counted(count, 'group')}, too few for "
+            f"cv={shown(folds)}{': ask for fewer folds' if count > 1 else ': leave it out'}"
+        )
     settings = {"n_splits": folds, "shuffle": True, "random_state": fold_state(seed)}
-    rows = np.zeros(target.y.size)
+    rows = np.zeros(groups.size)
     if target.task == "classification" and np.bincount(target.codes).max() >= folds:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            parts = list(stratified(**settings).split(rows, target.codes, groups))
+            parts = list(StratifiedGroupKFold(**settings).split(rows, target.codes, groups))
         if all(train.size and test.size for train, test in parts):
             return parts
-    return list(plain(**settings).split(rows, None, groups))
+    return list(GroupKFold(**settings).split(rows, None, groups))
 
 
 def _in_time(time: Floats, folds: int) -> list[Part]:
