@@ -72,9 +72,9 @@ def made_up(n, m, n_valid, seed=0):
 def trees_alone(model, X, y, Xv, yv) -> tuple[float, float]:
     """Seconds of the compiled part."""
     problem = make_problem(X, y, Xv, yv, task="classification")
-    ensembles = [read_fitted(model, split) for split in problem.splits]
-    (held,) = hold_models(model, ensembles, problem)
-    trees, owners = list(held.games()), ensembles[0].features.owners
+    models = [read_fitted(model, split) for split in problem.splits]
+    (held,) = hold_models(model, models, problem)
+    trees, owners = list(held.games()), models[0].owners
     game = LeafGame(owners, len(X), PLAIN, X.shape[1])
     values = game.empty()
     game.add_values(trees[0], values)  # compiles, or loads what was compiled

@@ -1,5 +1,7 @@
 """Random tables of every kind for models of other libraries, and our leaf of every row."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
@@ -91,29 +93,35 @@ def mixed(random, n):
     return frame, (score.to_numpy(dtype=float) + noise > 0).astype(int)
 
 
+def fields(model, split):
+    """The trees of a fitted model, and the features of both tables of a split."""
+    found = read_fitted(model, split)
+    return SimpleNamespace(
+        model=found, train=found.see(split.train), valid=found.see(split.valid), split=split
+    )
+
+
 def read(model, X, y, X_valid):
     """The trees and features of a fitted model."""
     task = "regression" if np.asarray(y).dtype.kind == "f" else "classification"
     (split,) = make_problem(X, y, X_valid, y[: len(X_valid)], task=task).splits
-    return read_fitted(model, split)
+    return fields(model, split)
 
 
 def leaves(ensemble):
     """The node of every validation row in every tree, (rows, trees)."""
-    found = np.empty(
-        (len(ensemble.reading.model.trees), ensemble.features.valid.shape[1]), dtype=np.int32
-    )
-    for tree, line in zip(ensemble.reading.model.trees, found, strict=True):
-        find_leaves(tree.arrays, ensemble.features.valid, line)
+    found = np.empty((len(ensemble.model.trees), ensemble.valid.shape[1]), dtype=np.int32)
+    for tree, line in zip(ensemble.model.trees, found, strict=True):
+        find_leaves(tree.arrays, ensemble.valid, line)
     return found.T
 
 
 def thresholds(ensemble, *, below=False):
     """The numbers that splits compare with, by column; of "less than", the next above ours."""
     found = {}
-    for tree in ensemble.reading.model.trees:
+    for tree in ensemble.model.trees:
         for node in np.flatnonzero((tree.left >= 0) & (tree.categories < 0)):
             limit = np.nextafter(tree.threshold[node], np.inf) if below else tree.threshold[node]
-            column = int(ensemble.features.owners[tree.feature[node]])
+            column = int(ensemble.model.owners[tree.feature[node]])
             found.setdefault(column, []).append(limit)
     return found

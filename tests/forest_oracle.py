@@ -323,8 +323,8 @@ def forest_utility(trees, X, y, X_valid, y_valid, *, owners=None):
 def sklearn_model(model, X, y):
     """A fitted model of scikit-learn by its definition, from what it says of itself."""
     ensemble = read(model, X, y, X)
-    trees, features = ensemble.reading.model.trees, ensemble.features.train.T
-    owners, classifies = ensemble.features.owners, hasattr(model, "classes_")
+    trees, features = ensemble.model.trees, ensemble.train.T
+    owners, classifies = ensemble.model.owners, hasattr(model, "classes_")
     codes = np.searchsorted(model.classes_, y) if classifies else np.asarray(y)
     if hasattr(model, "learning_rate"):
         stages = staged(model, X)

@@ -6,8 +6,8 @@ import pytest
 
 from made_valuations import made
 from shapley2d import Exact, Valuation, value_cells
-from shapley2d._base.words import typeset
 from shapley2d._valuation.facts import Facts
+from shapley2d._valuation.typeset import typeset
 from shapley2d._valuation.units import Units
 
 N, M, FACTOR = 40, 4, 100 / 8e9

@@ -23,7 +23,8 @@ import pyarrow.parquet as pq
 
 from report_page import html_of
 from shapley2d import Valuation
-from shapley2d._base.sealed_file import read_arrays, seal
+from shapley2d._base.sealed_file import seal
+from shapley2d._estimation.sealed_arrays import read_arrays
 from shapley2d.exceptions import InputError
 
 from .common import main

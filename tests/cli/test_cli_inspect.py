@@ -18,7 +18,7 @@ from decision_file import FIELDS, write_decisions
 from inspected_table import people
 from shapley2d import Inspection, inspect_cells
 from shapley2d._inspection.decisions import Decision
-from shapley2d._tables.digest import file_digest
+from shapley2d._inspection.tables.table_digest import file_digest
 from shapley2d._tables.reading.files import read_table
 from shapley2d.cli import main
 from shapley2d.exceptions import InputError

@@ -26,10 +26,10 @@ from sklearn.metrics import get_scorer, log_loss, r2_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
 from shapley2d import CellValuer, Forest, value_cells
-from shapley2d._base.words import typeset
 from shapley2d._methods.run import Run
 from shapley2d._tables.problem import make_problem
 from shapley2d._valuation.facts import Facts
+from shapley2d._valuation.typeset import typeset
 from shapley2d.exceptions import (
     InputError,
     InputWarning,
@@ -127,9 +127,7 @@ def test_leaves_are_the_librarys(model, table):
     at = np.where(np.isnan(X).any(axis=0), at, np.nan_to_num(at))
     ensemble = read(fitted, X, y, at)
     # numba 0.60 takes a tuple with an array that is not contiguous for one without
-    assert all(
-        array.flags.c_contiguous for tree in ensemble.reading.model.trees for array in tree.arrays
-    )
+    assert all(array.flags.c_contiguous for tree in ensemble.model.trees for array in tree.arrays)
     found = leaves(ensemble)
     if hasattr(fitted, "apply"):
         np.testing.assert_array_equal(found, np.reshape(fitted.apply(at), (len(at), -1)))
@@ -163,8 +161,8 @@ def test_leaves_of_categories_are_the_librarys():
         max_iter=5, min_samples_leaf=5, categorical_features="from_dtype"
     ).fit(frame, y)
     ensemble = read(fitted, frame, y, frame)
-    assert any((tree.categories >= 0).any() for tree in ensemble.reading.model.trees)
-    assert ensemble.features.owners.tolist() == [1, 2, 0]
+    assert any((tree.categories >= 0).any() for tree in ensemble.model.trees)
+    assert ensemble.model.owners.tolist() == [1, 2, 0]
     check_histogram(fitted, leaves(ensemble), fitted.decision_function(frame))
     v = value_cells(frame, y, frame[:50], y[:50], method=Forest(fitted), progress=False)
     assert v.column_names == ["size", "town", "kind"]
@@ -360,7 +358,7 @@ def test_groves_are_unbiased(kind, n_trees):
     X, y, Xv, yv = small(kind, 30, 20)
     method = Forest(max_draws=n_trees, tolerance=0)
     v = value_cells(X, y, Xv, yv, method=method, task=make_problem(X, y).target.task)
-    (held,), (game,) = v._held.trees, v._held._draws.games
+    (held,), (game,) = v._held.trees, v._held.draws.games
     exact = game.empty()
     for tree in held.games():
         game.add_values(tree, exact)

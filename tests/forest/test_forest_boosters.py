@@ -21,12 +21,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from shapley2d import Forest, value_cells
-from shapley2d._forest.ensemble import read_fitted
 from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import InputError, UtilityError
 
 from boosted_tables import (
     TARGETS,
+    fields,
     leaves,
     mixed,
     near_thresholds,
@@ -67,8 +67,8 @@ class Library:
 
     def numbered(self, ensemble):
         """Our leaves by number, from left to right; a tree is one for all of its outputs."""
-        per_round = max(ensemble.reading.model.outputs) + 1
-        trees, found = ensemble.reading.model.trees[::per_round], leaves(ensemble)[:, ::per_round]
+        per_round = max(ensemble.model.outputs) + 1
+        trees, found = ensemble.model.trees[::per_round], leaves(ensemble)[:, ::per_round]
         for t, tree in enumerate(trees):
             number, waiting, count = {}, [0], 0
             while waiting:
@@ -98,7 +98,7 @@ class LightGBM(Library):
     def check(self, model, ensemble, X):
         """Its numbers of leaves are not those of any order; what they add tells them apart."""
         check_one_to_one(leaves(ensemble), self.own(model, X))
-        trees, raw = ensemble.reading.model, ensemble.reading.raw(X)
+        trees, raw = ensemble.model, ensemble.model.raw(ensemble.split.valid)
         found = np.zeros_like(raw)
         for at, leaf, k in zip(leaves(ensemble).T, trees.leaves, trees.outputs, strict=True):
             found[:, k] += leaf[at, 0]
@@ -286,7 +286,7 @@ def test_leaves_of_numbers_are_the_librarys(library, options, kind, table):
         at = np.where(np.isnan(X).any(axis=0), at, np.nan_to_num(at))
     ensemble = read(model, X, y, at)
     library.check(model, ensemble, at)
-    assert ensemble.reading.boosted == (
+    assert ensemble.model.boosted == (
         options.get("boosting_type") != "rf" and "forest" not in options
     )
 
@@ -352,9 +352,7 @@ def test_leaves_of_categories_are_the_librarys(library, options, as_frame, seed)
     train, valid = as_frame(train), as_frame(valid)
     model = library.fitted("two classes", train, y[:200], **options)
     ensemble = read(model, train, y[:200], valid)
-    asked = {
-        int(j) for tree in ensemble.reading.model.trees for j in tree.feature[tree.categories >= 0]
-    }
+    asked = {int(j) for tree in ensemble.model.trees for j in tree.feature[tree.categories >= 0]}
     assert len(asked) > (library is CATBOOST)
     library.check(model, ensemble, valid)
 
@@ -378,7 +376,7 @@ def test_leaves_of_categories_by_number(library, one_hot):
     at = X.copy()
     at[:, 0] = random.choice(unknown, 400)
     ensemble = read(model, X, y, at)
-    assert any((tree.categories >= 0).any() for tree in ensemble.reading.model.trees)
+    assert any((tree.categories >= 0).any() for tree in ensemble.model.trees)
     library.check(model, ensemble, at)
 
 
@@ -391,7 +389,7 @@ def test_only_the_trees_up_to_the_best_round(library):
     y = np.searchsorted(cuts, X[:, 0] + random.normal(size=300))
     model, n_trees = library.stopped_early(X, y)
     ensemble = read(model, X, y, X)
-    assert len(ensemble.reading.model.trees) == n_trees < 190 * len(cuts)
+    assert len(ensemble.model.trees) == n_trees < 190 * len(cuts)
     library.check(model, ensemble, X)
     if library is XGBOOST:  # the booster itself predicts by all of its trees
         expected = library.own(model.get_booster(), X)
@@ -415,7 +413,7 @@ def test_trees_of_one_leaf_that_has_null_for_its_splits(library):
     y = np.arange(46) % 4
     model = library.fitted("four classes", X, y, random_seed=0, random_strength=50, iterations=30)
     ensemble = read(model, X, y, X)
-    assert min(tree.n_nodes for tree in ensemble.reading.model.trees) == 1
+    assert min(tree.n_nodes for tree in ensemble.model.trees) == 1
     library.check(model, ensemble, X)
     v = value_cells(X, y, X, y, method=Forest(model), progress=False)
     assert np.isfinite(v.values).all()
@@ -439,7 +437,7 @@ def test_every_kind_of_category_is_written_as_catboost_writes_it(library):
         options = {"one_hot_max_size": 9, "cat_features": ["a"], "depth": 2}
         model = library.fitted("two classes", frame, y, **options)
         ensemble = read(model, frame, y, frame)
-        assert any((tree.categories >= 0).any() for tree in ensemble.reading.model.trees)
+        assert any((tree.categories >= 0).any() for tree in ensemble.model.trees)
         library.check(model, ensemble, frame)
     X = np.empty((90, 2), dtype=object)
     X[:, 0], X[:, 1] = kinds["text"], random.normal(size=90)
@@ -511,17 +509,17 @@ def definition(library, kind, model, X, y, Xv):
     weights = {0: 1.0, 1: float(positive), **(given.get("class_weight") or {})}
     bags = None
     if "classes" in kind and weights[1] != 1:
-        bags = [np.array([weights[one] for one in y])] * len(ensemble.reading.model.trees)
+        bags = [np.array([weights[one] for one in y])] * len(ensemble.model.trees)
     name, penalty = {
         LIGHTGBM: ("reg_lambda", 0.0), XGBOOST: ("reg_lambda", 1.0), CATBOOST: ("l2_leaf_reg", 3.0),
     }[library]  # fmt: skip
     penalty = penalty if given.get(name) is None else given[name]
     own = Fitted(
-        LOSSES[kind], ensemble.reading.model.trees, ensemble.features.train.T, y,
+        LOSSES[kind], ensemble.model.trees, ensemble.train.T, y,
         np.reshape(library.start(model, kind, y), -1), stages,
-        bags=bags, penalty=penalty, owners=ensemble.features.owners,
+        bags=bags, penalty=penalty, owners=ensemble.model.owners,
     )  # fmt: skip
-    return own, ensemble.features.valid.T
+    return own, ensemble.valid.T
 
 
 def fitted_case(library, kind, options, n=6, n_valid=6):
@@ -634,7 +632,7 @@ def test_behind_an_encoder(library):
     model = make_pipeline(steps, library.model()).fit(frame[:150], y[:150])
     tables = (frame[:150], y[:150], frame[150:], y[150:])
     made = model[:-1].transform(frame[150:])  # what a sparse matrix lacks is missing to XGBoost
-    ensemble = read_fitted(model, make_problem(*tables).splits[0])
+    ensemble = fields(model, make_problem(*tables).splits[0])
     check_one_to_one(library.ours(ensemble), library.own(model[-1], made))
     v = value_cells(*tables, method=Forest(model))
     assert v.column_names == [*frame.columns] and v.info["boosted"]
@@ -759,7 +757,7 @@ def test_what_if_an_entry_were_another(library):
         other = train.copy()
         for place, entry in changes.items():
             other.loc[place] = entry
-        new = own.changed(read(model, train, y[:60], other).features.valid.T, y[:60])
+        new = own.changed(read(model, train, y[:60], other).valid.T, y[:60])
         after = v.what_if(changes)
         found = np.zeros((60, 5))
         found[:, : max(own.owners) + 1] = new.values(features, y[60:], unit=unit)

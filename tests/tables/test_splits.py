@@ -240,3 +240,15 @@ def test_folds_at_random_are_those_of_scikit_learn(y, kind):
     expected = kind(5, shuffle=True, random_state=fold_state(3)).split(X, y)
     for split, (train, held) in zip(splits, expected, strict=True):
         assert (split.rows == train).all() and (split.valid_rows == held).all()
+
+
+def test_a_column_may_be_named_by_several_options():
+    table = pd.DataFrame({"a": np.arange(N) % 5, "day": np.arange(N) // 4, "y": Y})
+    warns = "8 of 24 rows train in no fold"
+    with pytest.warns(InputWarning, match=warns):
+        problem = make_problem(table, "y", groups="day", time_order="day", row_groups="day", cv=2)
+    with pytest.warns(InputWarning, match=warns):
+        by_time = make_problem(table[["a", "y"]], "y", time_order=table["day"], cv=2)
+    assert problem.table.column_names == ["a"]
+    assert len(problem.row_groups.names) == N // 4
+    assert held(problem) == held(by_time)

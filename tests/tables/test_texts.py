@@ -378,8 +378,8 @@ def test_classes_with_a_stray_keep_their_numbers():
 
 
 def test_a_code_among_numbers_is_a_class():
-    labels = read_labels(np.array(["1", "2"] * 30 + ["K"] * 3), "y")
-    assert labels.strays == {} and set(labels.entries) == {"1", "2", "K"}
+    labels, strays = read_labels(np.array(["1", "2"] * 30 + ["K"] * 3), "y")
+    assert strays == {} and set(labels) == {"1", "2", "K"}
 
 
 def test_infinite_numbers_are_named_strays_or_not():

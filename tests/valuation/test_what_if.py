@@ -233,10 +233,10 @@ def test_categories_gaps_and_labels_of_rows(make):
     if make is piped:
         last, made = model[-1], np.asarray(model[:-1].transform(frame[:50]), dtype=float)
     own = sklearn_model(last, made, y[:50])
-    own.owners = read(model, frame[:50], y[:50], frame[:50]).features.owners.tolist()
+    own.owners = read(model, frame[:50], y[:50], frame[:50]).model.owners.tolist()
 
     def features(table):
-        return read(model, frame[:50], y[:50], table).features.valid.T
+        return read(model, frame[:50], y[:50], table).valid.T
 
     for edits in (
         {("r3", "size"): 1.2},

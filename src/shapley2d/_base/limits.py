@@ -6,7 +6,6 @@ readers count what they have read, and stop where it is too much for the size of
 
 from __future__ import annotations
 
-import gzip
 import io
 import re
 from dataclasses import dataclass
@@ -86,18 +85,6 @@ def read_record_file(path: str | os.PathLike[str]) -> bytes:
     if len(data) > FREE_BYTES:
         raise InputError(f"{path} has more than {FREE_BYTES:,} bytes, the most that is read of it")
     return data
-
-
-def unpack_gzip(data: bytes, name: str) -> bytes:
-    """The content of a gzip file."""
-    limits = Limits(name, len(data))
-    parts, n_bytes = [], 0
-    with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-        while part := stream.read(2**20):
-            parts.append(part)
-            n_bytes += len(part)
-            limits.check(n_bytes=n_bytes)
-    return b"".join(parts)
 
 
 def read_parquet(file: BinaryIO, name: str) -> Any:

@@ -16,7 +16,6 @@ _JOINERS = "\u200c\u200d"  # part of words in some languages, and of emojis
 _DAY_S, _YEAR_S = 86_400, 365.25 * 86_400
 _ASCII = re.compile(r"[ -~]*")
 _LONGEST = 200  # characters of a value in a message
-_TIMES = "\N{MULTIPLICATION SIGN}"
 FORMULA = re.compile(r"[\t\r\n]|[\s\x00-\x20\x7f\ufeff\u200b]*[=@+\-\uff1d\uff20\uff0b\uff0d]")
 """The start of text that a spreadsheet may run as a formula, full-width signs too."""
 
@@ -95,36 +94,6 @@ def figure(number: float, digits: int = 3, *, signed: bool = False) -> str:
 def entry_text(number: float) -> str:
     """A number of a table as text, exactly; a whole one without a decimal point."""
     return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
-
-
-def typed_number(number: float) -> str:
-    """A number as a person would type it, without the digits that rounding left.
-
-    >>> typed_number(17.0), typed_number(-0.5), typed_number(0.1 + 0.2)
-    ('17', '-0.5', '0.3')
-    """
-    from numpy import format_float_positional  # not above: limits.py comes before NumPy
-
-    return format_float_positional(number, precision=12, fractional=False, trim="-")
-
-
-def power_of_ten(exponent: int) -> str:
-    """A power of ten as a page writes it."""
-    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-
-
-def typeset(words: str) -> str:
-    """A sentence with the signs that a page has for minus, times and powers of ten.
-
-    >>> typeset("-3.9 x average cell") == "\N{MINUS SIGN}3.9 \N{MULTIPLICATION SIGN} average cell"
-    True
-    >>> typeset("at most 2.5e-07 points") == f"at most 2.5 {_TIMES} {power_of_ten(-7)} points"
-    True
-    """
-    words = re.sub(
-        r"(?<=\d)e([+-]\d+)\b", lambda found: f" {_TIMES} {power_of_ten(int(found[1]))}", words
-    )
-    return re.sub(r"(?<!\w)-(?=\d)", "\N{MINUS SIGN}", words).replace(" x ", f" {_TIMES} ")
 
 
 def shorten(text: str, length: int) -> str:

@@ -23,10 +23,10 @@ import numpy as np
 from shapley2d._base.atomic_write import is_stream, real_path, remove_stale, why_unwritable
 from shapley2d._base.json_record import check_form
 from shapley2d._base.limits import FREE_BYTES
-from shapley2d._base.sealed_file import read_arrays, write_arrays
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import shown
 from shapley2d._estimation.fingerprint import differences, hash_parts
+from shapley2d._estimation.sealed_arrays import read_arrays, write_arrays
 from shapley2d.exceptions import CheckpointWarning, InputError
 
 if TYPE_CHECKING:

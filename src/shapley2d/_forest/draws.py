@@ -8,7 +8,7 @@ are one Monte Carlo draw.
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,16 +20,16 @@ from shapley2d._base.words import counted
 from shapley2d._estimation.draws import Draw, Draws, Stratum
 from shapley2d._estimation.fingerprint import hash_parts
 from shapley2d._forest.ensemble import (
-    encoded_matrices,
-    encoded_rows,
+    encoder,
     is_fitted,
     library_of,
     read_model,
 )
-from shapley2d._forest.fitted import FittedTrees, Rows, Trees
+from shapley2d._forest.fitted import FittedTrees
 from shapley2d._forest.leaves import LeafGame
 from shapley2d._forest.library import has_text
 from shapley2d._forest.losses import PROBABILITY, SQUARED
+from shapley2d._forest.model import Model
 from shapley2d._forest.pipelines import differ
 from shapley2d._forest.read_sklearn import read_tree
 from shapley2d._forest.scores import (
@@ -37,21 +37,22 @@ from shapley2d._forest.scores import (
     facts_of_score,
     hold_models,
     loss_of_constant,
+    rows_of,
     unit_of,
 )
 from shapley2d._methods.baseline import LABELS_ALONE, MEAN_OF_ALL, warn_of_perfect_zero
 from shapley2d._models.fitting import last_step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._forest.fitted import Unit
     from shapley2d._forest.leaves import Leaves
     from shapley2d._forest.losses import Loss
-    from shapley2d._forest.trees import Features, SplitTree
+    from shapley2d._forest.trees import SplitTree
     from shapley2d._methods.run import Run
-    from shapley2d._tables.problem import Problem
+    from shapley2d._tables.problem import Problem, Split
     from shapley2d._tables.table import Table
 
 GROVE = 4
@@ -69,7 +70,6 @@ class ForestDraws(Draws):
     """What given and grown trees have in common.
 
     ``games``: one for every split; ``blind``: the scores there without any rows.
-    ``sees``: for every split, ``see(table)``: features of any rows of the table.
     ``sampled``: the columns whose values are sampled.
     """
 
@@ -77,24 +77,23 @@ class ForestDraws(Draws):
     nothing = ""  # what predicts without any column, and without any rows, in words
     first_guess = ""
 
-    def __init__(self, problem: Problem, run: Run, features: list[Features]) -> None:
+    def __init__(self, problem: Problem, run: Run, models: list[Model]) -> None:
         m, groups = problem.table.n_columns, problem.column_groups
         # columns of a group join together, so that they split as one column
         self.players: Ints = np.arange(m) if groups is None else groups.numbers[:m]
         self.games = [
             LeafGame(
-                self.players[one.owners].astype(np.int32),
-                one.train.shape[1],
+                self.players[one.owners],
+                split.rows.size,
                 run.semivalues,
                 int(self.players.max()) + 1,
                 labelled=problem.label is not None,
                 from_zero=problem.baseline == "zero",
             )
-            for one in features
+            for one, split in zip(models, problem.splits, strict=True)
         ]
         self.shape = problem.table.n_rows, self.games[0].n_columns
         self.blind: list[float] = []
-        self.sees: list[Callable[[Table], Floats]] = []
         self.sampled: Bools = np.zeros(self.shape[1], dtype=np.bool_)
         self._record: dict[str, Any] = {}
 
@@ -138,10 +137,9 @@ class GivenTrees(ForestDraws):
 
     def __init__(self, model: Any, problem: Problem, run: Run, max_draws: int) -> None:
         _warn_of_seen_rows(model, problem)
-        ensembles, model = read_model(model, problem, run)
-        super().__init__(problem, run, [one.features for one in ensembles])
-        self.sees, self._seed = [one.see for one in ensembles], run.seed
-        self._held = hold_models(model, ensembles, problem)
+        models, model = read_model(model, problem, run)
+        super().__init__(problem, run, models)
+        self._seed, self._held = run.seed, hold_models(model, models, problem)
         self.blind = [one.blind() for one in self._held]
         pieces, folds = [len(one.pieces) for one in self._held], len(self._held)
         self._batches = [(k, piece) for k in range(folds) for piece in range(pieces[k])]
@@ -151,8 +149,8 @@ class GivenTrees(ForestDraws):
             trees = self._held[k]
             for t in (t for numbers in trees.pieces[piece] for t in numbers):
                 weights = trees.masses[t] * trees.scales[t]
-                share, named = self.games[k].deep_part(trees.model.trees[t], weights)
-                shares[k] += share / len(trees.model.trees)
+                share, named = self.games[k].deep_part(models[k].trees[t], weights)
+                shares[k] += share / len(models[k].trees)
                 self.sampled |= named
                 if named.any() and piece not in self._deep.setdefault(k, []):
                     self._deep[k].append(piece)
@@ -169,9 +167,9 @@ class GivenTrees(ForestDraws):
         if self._deep:
             self.sampled[int(self.players.max()) + 1 :] = True  # the label's
             self._record["exact_share"] = 1.0 - float(shares.mean())
-        self._record |= facts_of_models(self._held) | _facts_of_trees(model, ensembles)
+        self._record |= facts_of_models(self._held) | _facts_of_trees(model, models)
         baseline = self._record.pop("baseline_utility")
-        self._note(problem, self._held[0].model.loss, self._held[0].unit, baseline)
+        self._note(problem, models[0].loss, self._held[0].unit, baseline)
 
     def __call__(self, number: int) -> Draw:
         if number < self.sure:
@@ -236,32 +234,25 @@ class GrownTrees(ForestDraws):
 
     def __init__(self, problem: Problem, run: Run, max_draws: int) -> None:
         splits, self._classifies = problem.splits, problem.target.task == "classification"
-        self._matrices, features = zip(*map(encoded_matrices, splits), strict=True)
-        super().__init__(problem, run, list(features))
-        self.sees = [partial(encoded_rows, split.train) for split in splits]
+        loss = PROBABILITY if self._classifies else SQUARED
+        self._models = [_no_trees(split, loss) for split in splits]
+        super().__init__(problem, run, self._models)
+        both = list(zip(self._models, splits, strict=True))
+        self._rows = [rows_of(*one) for one in both]
+        self._matrices = [one.train.T.astype(np.float32, order="C") for one in self._rows]
         self.sampled[int(self.players.max()) + 1 :] = True  # the label's
-        for one in features:  # no tree can split on a constant column
-            varies = differ(one.train, one.train[:, :1]).any(axis=1)
-            self.sampled[self.players[one.owners[varies]]] = True
-        self._loss = PROBABILITY if self._classifies else SQUARED
-        self._rows = [
-            Rows(one, split.y.codes, split.y_valid.codes, split.weights / split.weights.sum())
-            for one, split in zip(features, splits, strict=True)
-        ]
-        self._unit = unit_of(problem, self._loss, self._rows)
+        for one, rows in zip(self._models, self._rows, strict=True):
+            varies = differ(rows.train, rows.train[:, :1]).any(axis=1)
+            self.sampled[self.players[one.owners[varies]]] = True  # trees can split on them
+        self._unit = unit_of(problem, loss, self._rows)
         self._grown: dict[tuple[int, int], SplitTree] = {}
         self._seeds, folds = draw_seeds(run.seed, len(splits)), len(splits)
         self.count, self.first = max(-(-max_draws // GROVE), 2) * folds, 10 * folds
         self.a_pass, self.whole_passes = folds, folds > 1
         self.strata = [Stratum(split.rows, 1 / folds) for split in splits]
-        self._starts = [np.zeros(max(split.y.classes.size, 1)) for split in splits]
-        if not self._classifies:
-            self._starts = [
-                self._loss.best_constant(one.y, np.ones(one.y.size), 1) for one in self._rows
-            ]
-        alone = [self._unit.score(loss_of_constant(self._loss, one)) for one in self._rows]
+        alone = [self._unit.score(loss_of_constant(loss, one)) for one in self._rows]
         self.blind = [0.0] * folds if self._classifies else alone
-        self._note(problem, self._loss, self._unit, float(np.mean(alone)))
+        self._note(problem, loss, self._unit, float(np.mean(alone)))
 
     def __call__(self, number: int) -> Draw:
         grove, k = divmod(number, len(self.games))
@@ -275,9 +266,8 @@ class GrownTrees(ForestDraws):
 
     def _forest(self, k: int, numbers: range) -> FittedTrees:
         trees = [self._tree(k, number) for number in numbers]
-        rounds = [list(range(len(trees)))]
-        start = self._starts[k]
-        model = Trees(trees, [], [0] * len(trees), rounds, self._loss, start=start)
+        outputs, rounds = [0] * len(trees), [list(range(len(trees)))]
+        model = replace(self._models[k], trees=trees, outputs=outputs, rounds=rounds)
         return FittedTrees(model, self._rows[k], self._unit)
 
     def _tree(self, k: int, number: int) -> SplitTree:
@@ -309,6 +299,19 @@ class GrownTrees(ForestDraws):
         return counted(GROVE * (count // len(self.games)), "tree")
 
 
+def _no_trees(split: Split, loss: Loss) -> Model:
+    """A forest of a split that has no trees yet."""
+    make, owners = encoder(split.train)
+    start = np.zeros(split.y.classes.size)
+    if not loss.by_class:
+        start = loss.best_constant(split.y.codes, np.ones(split.rows.size), 1)
+
+    def see(table: Table) -> Floats:
+        return np.ascontiguousarray(make(table).T, dtype=np.float64)
+
+    return Model([], [], [], [[]], loss, see, start=start, owners=owners)
+
+
 def _masses_by_others(held: FittedTrees) -> list[Floats]:
     """Sums of slopes in the leaves of every tree of a grove, by the mean of the others."""
     rows, model, found = held.rows, held.model, []
@@ -316,13 +319,13 @@ def _masses_by_others(held: FittedTrees) -> list[Floats]:
     for t, (leaf, at) in enumerate(zip(held.leaves, held.places, strict=True)):
         others = model.start + (held.predicted - model.start - leaf[at]) * GROVE / (GROVE - 1)
         slopes = model.loss.slopes(rows.y_valid, model.start, others)
-        found.append(held.mass(t, held.places, factor * slopes))
+        found.append(held.mass(t, at, factor * slopes))
     return found
 
 
-def _facts_of_trees(model: Any, ensembles: list[Any]) -> dict[str, Any]:
+def _facts_of_trees(model: Any, models: list[Model]) -> dict[str, Any]:
     """Facts about the trees of a model for the record of a run."""
-    count = round(float(np.mean([len(one.reading.model.trees) for one in ensembles])))
+    count = round(float(np.mean([len(one.trees) for one in models])))
     last = last_step(model)
     name = type(last).__name__
     name = f"{library_of(last).name}'s Booster" if name == "Booster" else name
@@ -330,7 +333,7 @@ def _facts_of_trees(model: Any, ensembles: list[Any]) -> dict[str, Any]:
         "model": repr(model) if has_text(model) else type(model).__name__,
         "n_trees": count,
         "forest": f"the {counted(count, 'tree')} of {name}",
-        "boosted": ensembles[0].reading.boosted,
+        "boosted": models[0].boosted,
     }
 
 

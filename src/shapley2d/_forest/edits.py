@@ -34,61 +34,10 @@ class Edits:
     labels: dict[int, float]  # new codes of labels, or new targets, by position among the k rows
 
 
-Cell = tuple[int, int]
-"""A cell by position; the label's column comes after all others."""
-
-
-@dataclass(frozen=True)
-class CellNames:
-    """The names of rows and columns of a table, the label's included, and their positions."""
-
-    rows: dict[str, int]
-    columns: dict[str, int]
-
-    @classmethod
-    def of(cls, problem: Problem) -> CellNames:
-        """The names in a problem; the label is ``"(label)"``, or as it is called where valued."""
-        table, m = problem.table, problem.table.n_columns
-        columns = {name: j for j, name in enumerate(table.column_names)}
-        columns.setdefault(LABEL, m)
-        if problem.label is not None:
-            columns.setdefault(problem.label, m)
-        rows: dict[str, int] = {}
-        for i, name in enumerate(table.row_names.tolist()):
-            rows.setdefault(str(name), i)
-        return cls(rows, columns)
-
-    def find(self, changes: Any) -> dict[Cell, Any]:
-        """Cells named by row and column, by position, with their new entries.
-
-        A row is found by its name, or by its position where no row has that name.
-        """
-        if not hasattr(changes, "items"):
-            kind = type(changes).__name__
-            raise InputError(f"changes are a dict from (row, column) to the new entry, not {kind}")
-        found = {}
-        for key, entry in changes.items():
-            if not isinstance(key, tuple) or len(key) != 2:
-                raise InputError(f"a change is keyed by (row, column), not by {key!r}")
-            row, column = key
-            i = self.rows.get(as_text(row))
-            is_position = isinstance(row, (int, np.integer)) and not isinstance(row, bool)
-            if i is None and is_position and 0 <= row < len(self.rows):
-                i = int(row)
-            if i is None:
-                raise InputError(f"there is no row {row!r}")
-            name = as_text(column)
-            if name not in self.columns:
-                hint = did_you_mean(name, list(self.columns))
-                raise InputError(f"there is no column {name!r}{hint}")
-            found[i, self.columns[name]] = entry
-        return found
-
-
-def read_edits(problem: Problem, cells: Mapping[Cell, Any]) -> Edits:
-    """Read new entries as the table was read."""
-    table, m = problem.table, problem.table.n_columns
-    changes: dict[str, dict[int, str | None]] = {}
+def read_edits(problem: Problem, changes: Any) -> Edits:
+    """Read new entries, by the names of their rows and columns, as the table was read."""
+    table, m, cells = problem.table, problem.table.n_columns, _cells(problem, changes)
+    texts: dict[str, dict[int, str | None]] = {}
     labels: dict[int, float] = {}
     places = {i: k for k, i in enumerate(sorted({i for i, _ in cells}))}
     for (i, j), entry in sorted(cells.items(), key=lambda item: item[0]):
@@ -96,15 +45,46 @@ def read_edits(problem: Problem, cells: Mapping[Cell, Any]) -> Edits:
             labels[places[i]] = _label(problem.target, entry)
         else:
             column = table.columns[j]
-            changes.setdefault(column.name, {})[places[i]] = _text(entry, column)
+            texts.setdefault(column.name, {})[places[i]] = _text(entry, column)
     taken = np.array(list(places), dtype=np.intp)
-    if not changes:
+    if not texts:
         return Edits(taken, None, labels)
     with without_warnings():
-        native = change_cells(table.take_rows(taken).native, changes)
+        native = change_cells(table.take_rows(taken).native, texts)
         read = as_table(native, "changes", like=table)
-        _check_kinds(read, table, changes)
+        _check_kinds(read, table, texts)
         return Edits(taken, match_columns(read, table, "changes"), labels)
+
+
+def _cells(problem: Problem, changes: Any) -> dict[tuple[int, int], Any]:
+    """New entries by position; the label's column comes after all others.
+
+    A row is found by its name, or by its position where no row has that name. The label is
+    ``"(label)"``, or as it is called where it is valued.
+    """
+    if not hasattr(changes, "items"):
+        kind = type(changes).__name__
+        raise InputError(f"changes are a dict from (row, column) to the new entry, not {kind}")
+    table = problem.table
+    names = [*table.column_names, LABEL, *([problem.label] if problem.label is not None else [])]
+    columns = {name: min(j, table.n_columns) for j, name in reversed([*enumerate(names)])}
+    rows = {str(name): i for i, name in reversed([*enumerate(table.row_names.tolist())])}
+    found = {}
+    for key, entry in changes.items():
+        if not isinstance(key, tuple) or len(key) != 2:
+            raise InputError(f"a change is keyed by (row, column), not by {key!r}")
+        row, column = key
+        i = rows.get(as_text(row))
+        is_position = isinstance(row, (int, np.integer)) and not isinstance(row, bool)
+        if i is None and is_position and 0 <= row < len(rows):
+            i = int(row)
+        if i is None:
+            raise InputError(f"there is no row {row!r}")
+        name = as_text(column)
+        if name not in columns:
+            raise InputError(f"there is no column {name!r}{did_you_mean(name, names)}")
+        found[i, columns[name]] = entry
+    return found
 
 
 def _check_kinds(read: Table, table: Table, changes: Mapping[str, Mapping[int, Any]]) -> None:
@@ -139,12 +119,18 @@ def _label(target: Target, entry: Any) -> float:
         if not np.isfinite(number):
             raise InputError(f"the label must be a number, not {entry!r}")
         return number
-    texts = {as_text(label): k for k, label in enumerate(target.classes.tolist())}
-    plain = entry.item() if isinstance(entry, np.generic) else entry
+    code = class_of(target, entry)
+    if code is None:
+        shown = ", ".join(repr(as_text(label)) for label in target.classes[:5].tolist())
+        raise InputError(f"no training row has the label {entry!r}: labels are {shown}")
+    return float(code)
+
+
+def class_of(target: Target, label: Any) -> int | None:
+    """The number of a label that a user names, as it is or as text; None for an unknown one."""
+    texts = {as_text(known): k for k, known in enumerate(target.classes.tolist())}
+    plain = label.item() if isinstance(label, np.generic) else label
     code = texts.get("" if is_missing(plain) else as_text(plain))
     if code is None and isinstance(plain, float) and plain.is_integer():
         code = texts.get(entry_text(plain))
-    if code is None:
-        shown = ", ".join(map(repr, list(texts)[:5]))
-        raise InputError(f"no training row has the label {entry!r}: labels are {shown}")
-    return float(code)
+    return code

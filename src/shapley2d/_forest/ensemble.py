@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from shapley2d._forest.read_catboost import CatBoost
 from shapley2d._forest.read_lightgbm import LightGBM
 from shapley2d._forest.read_sklearn import ScikitLearn
 from shapley2d._forest.read_xgboost import XGBoost
-from shapley2d._forest.trees import Features
 from shapley2d._models.by_name import is_built_in, resolve_model
 from shapley2d._models.fitting import (
     check_task,
@@ -36,11 +34,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._forest.library import Library, Reading
+    from shapley2d._base.arrays import Floats, Ints
+    from shapley2d._forest.library import Library
+    from shapley2d._forest.model import Model
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem, Split
-
-    Floats = NDArray[np.float64]
 
 _ADVICE = (
     "pass RandomForest*, ExtraTrees*, GradientBoosting*, HistGradientBoosting* or a decision tree "
@@ -49,25 +47,6 @@ _ADVICE = (
 
 
 _LIBRARIES: tuple[Library, ...] = (ScikitLearn(), LightGBM(), XGBoost(), CatBoost())
-
-
-@dataclass(frozen=True)
-class Ensemble:
-    """A fitted model as it was read, and the features of the tables of a split.
-
-    ``see``: ``see(table)``: features of any rows of such a table, one row per feature.
-    ``raw``: ``raw(table)``: the model's own raw predictions of them.
-    ``classes``: the labels in the order of the model's outputs.
-    ``fitted_here``: whether it was fitted on the training rows of the split, rather than on the
-        whole table.
-    """
-
-    reading: Reading
-    features: Features
-    see: Callable[[Table], Floats]
-    raw: Callable[[Table], Floats]
-    classes: NDArray[Any]
-    fitted_here: bool = False
 
 
 def library_of(model: Any) -> Library:
@@ -90,7 +69,7 @@ def is_fitted(model: Any) -> bool:
     return fitted
 
 
-def read_model(model: Any, problem: Problem, run: Run) -> tuple[list[Ensemble], Any]:
+def read_model(model: Any, problem: Problem, run: Run) -> tuple[list[Model], Any]:
     """The trees of a model for every split, and the model, fitted on each split if it is unfitted.
 
     The seed of the run is that of an unfitted model without one.
@@ -113,93 +92,73 @@ def read_model(model: Any, problem: Problem, run: Run) -> tuple[list[Ensemble], 
     return [_fit(model, split) for split in problem.splits], model
 
 
-def _fit(model: Any, split: Split) -> Ensemble:
-    library, y, classes = library_of(model), split.y.y, None
+def _fit(model: Any, split: Split) -> Model:
+    library, y, make = library_of(model), split.y.y, None
     # others name, encode or fill columns of the user's table
-    encoded = not isinstance(model, Pipeline) and not library.takes_table(model, split.train)
-    matrix, features = encoded_matrices(split) if encoded else (split.train.native, None)
+    if not isinstance(model, Pipeline) and not library.takes_table(model, split.train):
+        make, owners = encoder(split.train)
+    changed: dict[str, Any] = {"fitted_here": True}
     if library.counts_classes and split.y.task == "classification":
         used, y = np.unique(split.y.codes, return_inverse=True)
-        classes = split.y.classes[used]
+        changed["classes"] = split.y.classes[used]
     try:
-        fitted = cloned(model).fit(matrix, y)
+        fitted = cloned(model).fit(split.train.native if make is None else make(split.train), y)
     except Exception as error:
         words = f"{model_name(model)} failed on {split.rows.size:,} rows: {error_line(error)}"
         raise UtilityError(words) from error
-    if features is None:
-        ensemble = read_fitted(fitted, split)
-    else:
-        make = partial(_encoded, split.train)
-        ensemble = _ensemble(fitted, split, make, features.owners)
-    classes = ensemble.classes if classes is None else classes
-    return replace(ensemble, classes=classes, fitted_here=True)
+    read = read_fitted(fitted, split) if make is None else _read(fitted, make, owners)
+    return replace(read, **changed)
 
 
-def encoded_matrices(split: Split) -> tuple[NDArray[np.float32], Features]:
-    """The encoded training matrix that trees are grown on here, and the features of both tables.
+def encoder(train: Table) -> tuple[Callable[[Table], NDArray[np.float32]], Ints]:
+    """What makes the matrices that trees are grown on here, and the column behind every feature.
 
     Numbers are rounded to 32 bits, as scikit-learn's trees use them; a category has one feature per
     value.
     """
-    encoded = encode_tables(split.train, split.valid)
-    train, valid = as_float32(encoded.train), as_float32(encoded.valid)
-    return train, Features(_by_feature(train), _by_feature(valid), encoded.owners.astype(np.int32))
+
+    def encode(table: Table) -> NDArray[np.float32]:
+        return as_float32(encode_tables(train, table).valid)
+
+    return encode, encode_tables(train, train.take_rows(np.arange(1))).owners
 
 
-def encoded_rows(train: Table, table: Table) -> Floats:
-    """Features of any rows, in the encoding of :func:`encoded_matrices` for a training table."""
-    return _by_feature(_encoded(train, table))
-
-
-def _encoded(train: Table, table: Table) -> NDArray[np.float32]:
-    return as_float32(encode_tables(train, table).valid)
-
-
-def read_fitted(model: Any, split: Split, table: Table | None = None) -> Ensemble:
-    """The ensemble of a model, or of a pipeline, that was fitted on the user's table.
+def read_fitted(model: Any, split: Split, table: Table | None = None) -> Model:
+    """The trees of a model, or of a pipeline, that was fitted on the user's table.
 
     ``table``: all its rows, where the split has some of them.
     """
     _check_columns(model, split.train)
-    owners = np.arange(split.train.n_columns, dtype=np.int32)
+    owners: Any = np.arange(split.train.n_columns)
     if isinstance(model, Pipeline):
         owners = feature_owners(model, table or split.train)
-    return _ensemble(model, split, lambda rows: transform_table(model, rows.native), owners)
+    return _read(model, lambda rows: transform_table(model, rows.native), owners)
 
 
-def _ensemble(
-    model: Any, split: Split, make: Callable[[Table], Any], owners: NDArray[np.int32]
-) -> Ensemble:
-    """The ensemble of a model whose last step takes what ``make`` makes of a table."""
-    reading = library_of(model).read(last_step(model))
+def _read(model: Any, make: Callable[[Table], Any], owners: Ints) -> Model:
+    """The trees of a model whose last step takes what ``make`` makes of a table."""
+    read = library_of(model).read(last_step(model))
 
     def see(table: Table) -> Floats:
         made = make(table)
         if made is table.native:
-            return reading.see(table)
+            return read.see(table)
         if hasattr(made, "columns"):
-            return reading.see(as_table(made))
+            return read.see(as_table(made))
         matrix = np.asarray(made, dtype=np.float64)
         columns = (Column(f"x{j}", "number", column) for j, column in enumerate(matrix.T))
-        return reading.see(Table(tuple(columns), np.arange(len(matrix)), matrix))
+        return read.see(Table(tuple(columns), np.arange(len(matrix)), matrix))
 
-    def raw(table: Table) -> Floats:
+    def raw(table: Table) -> Any:
         try:
-            return reading.raw(make(table))
+            return read.raw(make(table))
         except (ValueError, TypeError) as error:
             raise InputError(
                 f"{about(model)} cannot predict the validation rows: {error_line(error)}"
             ) from error
 
-    features = Features(see(split.train), see(split.valid), reading.owners(owners))
-    return Ensemble(reading, features, see, raw, _classes(reading))
-
-
-def _classes(reading: Reading) -> NDArray[Any]:
-    """The labels in the order of the outputs; their numbers where the model has no names."""
-    if reading.classes is not None:
-        return np.asarray(reading.classes)
-    return np.arange(max(max(reading.model.outputs, default=0) + 1, 2))
+    owners = owners if read.owners is None else owners[read.owners]
+    return replace(read, see=see, raw=raw, owners=owners)
 
 
 def _check_columns(model: Any, table: Table) -> None:
@@ -221,7 +180,3 @@ def _check_columns(model: Any, table: Table) -> None:
                 f"{about(model)} was fitted on {fitted!r} where the table has {here!r}: pass the "
                 "columns that it was fitted on, in their order"
             )
-
-
-def _by_feature(matrix: NDArray[np.floating]) -> Floats:
-    return np.ascontiguousarray(matrix.T, dtype=np.float64)

@@ -18,6 +18,7 @@ from shapley2d._base.checks import check_whole
 from shapley2d._base.in_threads import count_threads
 from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import figure, shown
+from shapley2d._forest.edits import class_of
 from shapley2d._forest.ensemble import is_fitted, read_fitted
 from shapley2d._forest.leaves import LeafGame
 from shapley2d._forest.scores import hold_models
@@ -182,11 +183,11 @@ class PredictionExplainer:
             problem = make_problem(X, y, X, y, task=task, kinds=kinds)
         if hasattr(model, "fit"):
             check_task(model, problem.target.task)
-        ensemble = read_fitted(model, problem.splits[0])
-        (self._held,) = hold_models(model, [ensemble], problem)
-        self._see, self._table, self._target = ensemble.see, problem.table, problem.target
+        read = read_fitted(model, problem.splits[0])
+        (self._held,) = hold_models(model, [read], problem)
+        self._table, self._target = problem.table, problem.target
         self._game = LeafGame(
-            ensemble.features.owners,
+            read.owners,
             problem.table.n_rows,
             ("shapley", "shapley"),
             problem.table.n_columns,
@@ -212,13 +213,13 @@ class PredictionExplainer:
         Explanation
         """
         held = self._held
-        places = held.model.places(self._see(self._read(row)))
+        places = held.model.places(held.model.see(self._read(row)))
         raw = held.model.predict(places, held.leaves)[0]
         output, sign, unit = self._output(raw, label)
         slopes = np.zeros((1, raw.size))
         slopes[0, output] = sign
         asked = [
-            replace(leaves, weights=held.mass(t, places, slopes) * held.scales[t])
+            replace(leaves, weights=held.mass(t, places[t], slopes) * held.scales[t])
             for t, leaves in enumerate(self._games)
         ]
         asked = [leaves for leaves in asked if leaves.weights.any()]
@@ -264,12 +265,11 @@ class PredictionExplainer:
             known = np.flatnonzero(places[:-1] == predicted)
             name = classes[known[0]] if known.size else predicted
         else:
-            texts = [str(one) for one in classes.tolist()]
-            if str(label) not in texts:
-                raise InputError(
-                    f"label={shown(label)} is not a label of the table: {', '.join(texts[:5])}"
-                )
-            name, predicted = label, int(places[texts.index(str(label))])
+            code = class_of(self._target, label)
+            if code is None:
+                names = ", ".join(map(str, classes[:5].tolist()))
+                raise InputError(f"label={shown(label)} is not a label of the table: {names}")
+            name, predicted = label, int(places[code])
         if binary:
             return 0, 1.0 if predicted else -1.0, f"log odds of {name!s:.80}"
         unit = "probability" if loss.by_class else "log score"

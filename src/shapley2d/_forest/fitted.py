@@ -21,7 +21,7 @@ leaf is nobody's. It is reported as a share of what the model gains.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,60 +34,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._base.arrays import Floats
-    from shapley2d._forest.losses import Loss
-    from shapley2d._forest.trees import Features, SplitTree
+    from shapley2d._forest.model import Model
 
 PIECE = 4
 """Boosting rounds, or trees of a forest, whose values are added to the sum as a whole."""
 
 
 @dataclass(frozen=True)
-class Trees:
-    """The trees of a model, and what their leaves add to its outputs.
-
-    ``leaves`` (nodes, 1), or (nodes, classes): what every leaf adds to the prediction; none where
-        leaves are the means of their rows.
-    ``outputs``: the output that each tree adds to; all of them in a classifying forest.
-    ``rounds``: numbers of trees that were fitted on the same residuals.
-    ``penalty``: the L2 penalty of leaves.
-    ``start`` (outputs,): the prediction without any tree.
-    """
-
-    trees: list[SplitTree]
-    leaves: list[Floats]
-    outputs: list[int]
-    rounds: list[list[int]]
-    loss: Loss
-    penalty: float = 0.0
-    start: Floats = field(default_factory=lambda: np.zeros(1))
-
-    @property
-    def by_class(self) -> bool:
-        """Whether every tree predicts the shares of all classes."""
-        return self.loss.by_class
-
-    def places(self, features: Floats) -> list[NDArray[Any]]:
-        """The leaf of every row in each tree."""
-        return [tree.leaves_of(features) for tree in self.trees]
-
-    def predict(
-        self,
-        places: Sequence[NDArray[Any]],
-        leaves: Sequence[Floats],
-        before: Floats | None = None,
-        numbers: Sequence[int] | None = None,
-    ) -> Floats:
-        """Raw predictions of rows that fall into these leaves, of all trees or of some."""
-        raw = np.tile(self.start, (places[0].size, 1)) if before is None else before.copy()
-        for t, at in zip(range(len(places)) if numbers is None else numbers, places, strict=True):
-            raw[:, slice(None) if self.by_class else [self.outputs[t]]] += leaves[t][at]
-        return raw
-
-
-@dataclass(frozen=True)
 class Rows:
     """The rows of a split, as the trees see them.
 
+    ``train, valid`` (width, n) and (width, T): one row per feature; NaN where an entry is missing.
     ``y, y_valid``: numbers; or classes, numbered as the model does, -1 for one that it does not
         know.
     ``weights``: of the validation rows; they sum to 1.
@@ -96,12 +53,17 @@ class Rows:
     ``places``: the model's number of every class of the table; by default they are the same.
     """
 
-    features: Features
+    train: Floats
+    valid: Floats
     y: NDArray[Any]
     y_valid: NDArray[Any]
     weights: Floats
     bags: Sequence[NDArray[Any]] | None = None
     places: NDArray[np.int64] | None = None
+
+    def numbered(self, codes: NDArray[Any]) -> NDArray[Any]:
+        """Numbers, or classes of the table by the model's number."""
+        return codes if self.places is None else self.places[codes]
 
 
 @dataclass(frozen=True)
@@ -127,47 +89,40 @@ class FittedTrees:
     ``pieces``: numbered batches of rounds of trees.
     """
 
-    def __init__(self, model: Trees, rows: Rows, unit: Unit) -> None:
+    def __init__(self, model: Model, rows: Rows, unit: Unit) -> None:
         self.model, self.rows, self.unit = model, rows, unit
+        self.n_kinds = model.start.size if model.loss.by_class else 1  # weights of a leaf
         self.pieces = _pieces(model.rounds)
-        self._seen = rows.features.train  # what the trees were fitted on
+        self._seen = rows.train  # what the trees were fitted on
         start = np.broadcast_to(model.start, (rows.y.size, model.start.size))
         self._before = [start]  # raw predictions of the training rows, for every piece
         self._whole: list[Floats] = []  # means over all rows, by kind
-        means, steps = [], []
+        means, steps, known, curvature = [], [], np.zeros(0), np.zeros(0)
         for piece in range(len(self.pieces)):
-            for numbers, raw, places in self._rounds(piece, find=True):
-                curvature = model.loss.curvature(rows.y, raw)
-                for leaves, at in zip(self._of_round(numbers, raw), places, strict=True):
-                    sums, count = self._sums(leaves, at)
-                    bends = curvature[:, model.outputs[leaves.number]]
-                    if rows.bags is not None:
-                        bends = bends * rows.bags[leaves.number]
-                    bend = _sum_by(at, bends, leaves.tree.n_nodes)
-                    means.append(_ratio(sums, count[:, None]))
-                    steps.append(_ratio(count, bend + model.penalty)[:, None])
-                    self._whole.append(sums.sum(axis=0) / max(count.sum(), 1.0))
+            for leaves, raw, places in self._trees(piece):
+                if raw is not known:  # once for all trees of a round
+                    known, curvature = raw, model.loss.curvature(rows.y, raw)
+                at, sums, count = self._sums(leaves, places)
+                bends = curvature[:, model.outputs[leaves.number]]
+                if rows.bags is not None:
+                    bends = bends * rows.bags[leaves.number]
+                bend = _sum_by(at, bends, leaves.tree.n_nodes)
+                means.append(_ratio(sums, count[:, None]))
+                steps.append(_ratio(count, bend + model.penalty)[:, None])
+                self._whole.append(sums.sum(axis=0) / max(count.sum(), 1.0))
         self._scale(means, steps)
         self._validate()
 
     def changed(self, rows: Rows) -> FittedTrees:
         """The model on changed rows: splits, scales, and what others were fitted on are held."""
         other = copy(self)
-        other._change(rows)  # noqa: SLF001
+        other.rows, other.leaves = rows, []
+        for leaves in other.games():
+            _, sums, count = self._sums(leaves, None)
+            mean = _ratio(sums, count[:, None])
+            other.leaves.append(self.scales[leaves.number] * mean + self.rest[leaves.number])
+        other._validate()  # noqa: SLF001
         return other
-
-    def _change(self, rows: Rows) -> None:
-        self.rows, self.leaves = rows, []
-        for leaves in self.games():
-            t, at = leaves.number, leaves.tree.leaves_of(leaves.features)
-            sums, count = self._sums(leaves, at)
-            self.leaves.append(self.scales[t] * _ratio(sums, count[:, None]) + self.rest[t])
-        self._validate()
-
-    @property
-    def n_kinds(self) -> int:
-        """Weights of a leaf: one per class in a classifying forest, else one."""
-        return self.model.start.size if self.model.by_class else 1
 
     def games(
         self, piece: int | None = None, masses: Sequence[Floats] | None = None
@@ -175,56 +130,46 @@ class FittedTrees:
         """The game of every tree, or of those of a piece; ``masses`` replace the model's."""
         masses = self.masses if masses is None else masses
         for one in range(len(self.pieces)) if piece is None else [piece]:
-            for numbers, raw, _ in self._rounds(one):
-                for leaves in self._of_round(numbers, raw):
-                    t = leaves.number
-                    yield replace(leaves, weights=masses[t] * self.scales[t])
+            for leaves, *_ in self._trees(one):
+                t = leaves.number
+                yield replace(leaves, weights=masses[t] * self.scales[t])
 
-    def _rounds(
-        self, piece: int, *, find: bool = False
-    ) -> Iterator[tuple[list[int], Floats, list[NDArray[Any]]]]:
-        """The trees of every round, and the raw predictions of the training rows before it.
+    def _trees(self, piece: int) -> Iterator[tuple[Leaves, Floats, NDArray[Any] | None]]:
+        """What every tree was fitted on, without weights, and the raw predictions before it.
 
-        And the leaf of every row in each tree, of a forest where these are to be found.
+        And where it was boosted, the leaf of every row that it was fitted on. A class is a kind of
+        row, and its share is predicted.
         """
-        model, raw, boosts = self.model, self._before[piece], len(self.model.rounds) > 1
+        model, rows, raw = self.model, self.rows, self._before[piece]
+        by_class, everybody = model.loss.by_class, np.ones(rows.y.size)
+        kinds = rows.y.astype(np.int32) if by_class else np.zeros(rows.y.size, dtype=np.int32)
+        none, boosts = np.zeros((0, self.n_kinds)), len(model.rounds) > 1
         for numbers in self.pieces[piece]:
-            places = [model.trees[t].leaves_of(self._seen) for t in numbers if find or boosts]
-            yield numbers, raw, places
-            if boosts:
-                raw = model.predict(places, model.leaves, raw, numbers)
+            residuals = everybody[:, None] if by_class else model.loss.residuals(rows.y, raw)
+            after = raw.copy() if boosts else raw
+            for t in numbers:
+                own, plays, plain = residuals[:, model.outputs[t]], everybody, by_class
+                if rows.bags is not None:
+                    bag = rows.bags[t]
+                    own, plays = own * bag, (bag > 0).astype(np.float64)
+                    plain &= bag.dtype == np.bool_
+                own, tree = np.ascontiguousarray(own), model.trees[t]
+                at = None
+                if boosts:
+                    at = tree.leaves_of(self._seen)
+                    after[:, model.outputs[t]] += model.leaves[t][at, 0]
+                yield Leaves(t, tree, rows.train, none, kinds, own, plays, plain), raw, at
+            raw = after
         if len(self._before) == piece + 1:
             self._before.append(raw)
 
-    def _of_round(self, numbers: list[int], raw: Floats) -> Iterator[Leaves]:
-        """What the trees of a round were fitted on, after these predictions; without weights.
-
-        A class is a kind of row, and its share is predicted.
-        """
-        model, rows = self.model, self.rows
-        everybody, kinds = np.ones(rows.y.size), np.zeros(rows.y.size, dtype=np.int32)
-        residuals = everybody[:, None]
-        if model.by_class:
-            kinds = rows.y.astype(np.int32)
-        else:
-            residuals = model.loss.residuals(rows.y, raw)
-        for t in numbers:
-            own, plays, plain = residuals[:, model.outputs[t]], everybody, model.by_class
-            if rows.bags is not None:
-                bag = rows.bags[t]
-                own, plays = own * bag, (bag > 0).astype(np.float64)
-                plain &= bag.dtype == np.bool_
-            own = np.ascontiguousarray(own)
-            none = np.zeros((0, self.n_kinds))
-            features = rows.features.train
-            yield Leaves(t, model.trees[t], features, none, kinds, own, plays, plain)
-
-    def _sums(self, leaves: Leaves, at: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Sums of what a tree was fitted on in every leaf, by kind; and the rows in each."""
-        size, n_kinds = leaves.tree.n_nodes, self.n_kinds
-        cells = at if n_kinds == 1 else at.astype(np.intp) * n_kinds + leaves.kinds
-        sums = _sum_by(cells, leaves.numbers, size * n_kinds).reshape(size, n_kinds)
-        return sums, _sum_by(at, leaves.plays, size)
+    def _sums(self, leaves: Leaves, at: NDArray[Any] | None) -> tuple[NDArray[Any], Floats, Floats]:
+        """The leaf of every row; the sums by kind of what the tree was fitted on; and the rows."""
+        at = leaves.tree.leaves_of(leaves.features) if at is None else at
+        size = leaves.tree.n_nodes
+        cells = at if self.n_kinds == 1 else at.astype(np.intp) * self.n_kinds + leaves.kinds
+        sums = _sum_by(cells, leaves.numbers, size * self.n_kinds).reshape(size, -1)
+        return at, sums, _sum_by(at, leaves.plays, size)
 
     def _scale(self, means: list[Floats], steps: list[Floats]) -> None:
         model = self.model
@@ -247,17 +192,17 @@ class FittedTrees:
 
     def _validate(self) -> None:
         """Predict the validation rows, and sum their slopes in every leaf."""
-        self.places = self.model.places(self.rows.features.valid)
+        self.places = self.model.places(self.rows.valid)
         self.predicted = self.model.predict(self.places, self.leaves)
         slopes = self.model.loss.slopes(self.rows.y_valid, self.model.start, self.predicted)
         self.slopes = slopes * (self.unit.factor * self.rows.weights)[:, None]
-        self.masses = [self.mass(t, self.places, self.slopes) for t in range(len(self.places))]
+        self.masses = [self.mass(t, at, self.slopes) for t, at in enumerate(self.places)]
 
-    def mass(self, t: int, places: Sequence[NDArray[Any]], slopes: Floats) -> Floats:
+    def mass(self, t: int, places: NDArray[Any], slopes: Floats) -> Floats:
         """Sums of slopes of rows in every leaf of tree t, by kind."""
-        outputs = range(self.n_kinds) if self.model.by_class else [self.model.outputs[t]]
+        outputs = range(self.n_kinds) if self.model.loss.by_class else [self.model.outputs[t]]
         size = self.model.trees[t].n_nodes
-        return np.stack([_sum_by(places[t], slopes[:, k], size) for k in outputs], axis=1)
+        return np.stack([_sum_by(places, slopes[:, k], size) for k in outputs], axis=1)
 
     def score(self, raw: Floats | None = None) -> float:
         """The score of raw predictions of the validation rows; by default of the model's own."""

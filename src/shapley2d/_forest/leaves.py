@@ -23,7 +23,6 @@ from shapley2d._base.streams import generator
 from shapley2d._forest.kernels.deep_leaves import add_orders
 from shapley2d._forest.kernels.leaf_states import (
     BELOW,
-    BLOCK,
     BUNDLE,
     BUNDLE_SPLITS,
     DEPTH,
@@ -101,10 +100,6 @@ class Leaves:
         """What the compiled code takes of the rows."""
         return self.kinds, self.numbers, self.plays
 
-    def some(self, which: Bools) -> Leaves:
-        """The game in which only some of the leaves count."""
-        return replace(self, weights=np.where(which[:, None], self.weights, 0.0))
-
 
 class LeafGame:
     """The cells of one training table under single trees: what coalition sizes weigh.
@@ -116,7 +111,7 @@ class LeafGame:
 
     def __init__(
         self,
-        owners: NDArray[np.int32],
+        owners: Ints,
         n_rows: int,
         semivalues: tuple[Semivalue, Semivalue],
         n_columns: int,
@@ -124,7 +119,7 @@ class LeafGame:
         labelled: bool = False,
         from_zero: bool = False,
     ) -> None:
-        self._owners, self._labelled = owners, labelled
+        self._owners, self._labelled = owners.astype(np.int32), labelled
         self.n_rows, self.n_columns = n_rows, n_columns + labelled
         self._row_weights = mean_weights(semivalues[0], n_rows)
         factor, beside = feature_semivalue(semivalues[1]) if labelled else (1.0, semivalues[1])
@@ -165,7 +160,8 @@ class LeafGame:
         beta, alpha = row_coefficients.py_func(leaves.plays.sum(), each.sum(), self._row_weights)
         values[:, -1] += leaves.plays * beta + alpha * each
         deep, *_ = self._deep(leaves.tree, leaves.weighs)
-        self._add_subsets(leaves.some(~deep) if deep.any() else leaves, values)
+        weights = np.where(deep[:, None], 0.0, leaves.weights)
+        self._add_subsets(replace(leaves, weights=weights), values)
 
     def add_order(self, leaves: Leaves, random: np.random.Generator, values: Floats) -> None:
         """Add the values of cells in deep leaves, by one random order of the columns of each.
@@ -249,17 +245,21 @@ class LeafGame:
         bits = nodes[bundles[:, 0], DEPTH] + bundles[:, 1]
         sizes = (1 << bits) * (n_kinds + 1) * (bits + self._labelled)
         most = int(nodes[nodes[:, BELOW] == 0, DEPTH].max(initial=0)), 1 << int(bits.max(initial=0))
-        for first, last in _batches(sizes, n):
-            count, part = last - first, bundles[first:last]
+        first = 0
+        while first < len(bundles):
+            fits = int(np.searchsorted(np.cumsum(sizes[first:]), _ROOM, "right"))
+            count = max(min(fits, _ROOM // (2 * n)), 1)
+            part = bundles[first : first + count]
             states = _states(leaves, nodes, bundles, first, count, np.uint16)
             columns = np.empty((count, self.n_columns + 1 - self._labelled), dtype=np.int32)
-            offsets = np.concatenate([[0], np.cumsum(sizes[first:last])])
+            offsets = np.concatenate([[0], np.cumsum(sizes[first : first + count])])
             widths, tables = np.empty(count, dtype=np.int64), np.zeros(int(offsets[-1]))
             found = columns, widths, offsets, tables
             given = tree.arrays, (nodes, paths, part), states, leaves.rows, leaves.weights
             fill_tables(*given, self._all_subsets, leaves.plain, most, found)
             of_tables = (columns.astype(np.uint64), *found[1:])
             add_rows(states, leaves.rows, of_tables, n_kinds, leaves.plain, values)
+            first += count
 
     def _plan(self, tree: SplitTree, weighs: Bools, most_states: int) -> Any:
         """What :func:`~shapley2d._forest.kernels.leaf_states.plan_tree` finds of a tree.
@@ -296,23 +296,7 @@ def _states(
     leaves: Leaves, nodes: Any, bundles: Any, first: int, count: int, kind: Any
 ) -> NDArray[Any]:
     """The states of all rows in some bundles."""
-    states = np.empty((count, leaves.features.shape[1]), dtype=kind)
-    height = leaves.tree.height + 2
-    codes, stack = np.empty((height, BLOCK), dtype=kind), np.empty(height, dtype=np.int64)
-    goes = np.empty(BLOCK, dtype=np.bool_)
-    features = leaves.features
-    fill_states(leaves.tree.arrays, features, nodes, bundles, first, states, codes, stack, goes)
+    tree, features = leaves.tree, leaves.features
+    states = np.empty((count, features.shape[1]), dtype=kind)
+    fill_states(tree.arrays, features, nodes, bundles, first, states, tree.height)
     return states
-
-
-def _batches(sizes: NDArray[np.int64], n_rows: int) -> list[tuple[int, int]]:
-    """Consecutive bundles whose states and tables are held in memory at a time."""
-    found, first, taken = [], 0, 0
-    for k, size in enumerate(sizes.tolist()):
-        if k > first and (taken + size > _ROOM or 2 * n_rows * (k - first + 1) > _ROOM):
-            found.append((first, k))
-            first, taken = k, 0
-        taken += size
-    if first < len(sizes):
-        found.append((first, len(sizes)))
-    return found

@@ -5,24 +5,21 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.words import shown
-from shapley2d._forest.losses import loss_of_name
+from shapley2d._forest.losses import LOSSES, MEDIANS, QUANTILES, quantile_loss
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Iterator, Sequence
 
     from shapley2d._base.arrays import Floats
-    from shapley2d._forest.fitted import Trees
     from shapley2d._forest.losses import Loss
+    from shapley2d._forest.model import Model
     from shapley2d._tables.table import Column, Table
 
 
@@ -31,45 +28,6 @@ NO_DART = (
     "be known; use another booster"
 )
 """The end of a message about a model of DART."""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """A fitted model as its library keeps it.
-
-    ``model``: its first guess, where that is in the leaves, is not taken out of them yet.
-    ``see``: ``see(table)``: one row per feature; NaN where an entry is missing.
-    ``raw``: ``raw(rows)``: the model's own raw prediction of rows as it takes them, one column per
-        output.
-    ``classes``: the labels in the order of the outputs; numbers of classes where it is None.
-    ``start_in`` {"", "first", "all"}: which trees have the model's first guess, the best constant,
-        in their leaves: none, the first of every output, or all.
-    ``start_weights``: ``start_weights(y)``: the weights of rows in that guess.
-    ``columns``: the column of a table behind every feature; None where features are columns.
-    ``weigh``: ``weigh(y)``: given all labels, the weights of the rows in all trees; or for every
-        tree, a list, 0 for rows that it was grown without; None where the rows are not those that
-        the model was fitted on.
-    """
-
-    model: Trees
-    see: Callable[[Table], Floats]
-    raw: Callable[[Any], Floats]
-    classes: NDArray[Any] | None = None
-    start_in: str = ""
-    start_weights: Callable[[NDArray[Any]], Floats] | None = None
-    columns: NDArray[np.int32] | None = None
-    weigh: Callable[[NDArray[Any]], NDArray[Any] | list[NDArray[Any]] | None] | None = None
-
-    def owners(self, columns: NDArray[np.int32]) -> NDArray[np.int32]:
-        """The owner of every feature, given that of every column."""
-        return columns if self.columns is None else columns[self.columns]
-
-    @property
-    def boosted(self) -> bool:
-        """Whether trees correct each other in a sum, rather than being averaged."""
-        outputs = max(self.model.outputs, default=0) + 1
-        in_parallel = len(self.model.rounds) == 1 and len(self.model.trees) > outputs
-        return self.start_in != "all" and not in_parallel
 
 
 class Library(ABC):
@@ -91,10 +49,6 @@ class Library(ABC):
         """Whether a model is one of its tree ensembles, fitted or not."""
         return is_of(model, self.module, *self.kinds)
 
-    def is_booster(self, model: Any) -> bool:
-        """Whether a model is the library's own kind, without scikit-learn's methods."""
-        return is_of(model, self.module, "Booster")
-
     def is_fitted(self, model: Any) -> bool:
         """Whether it has trees."""
         return bool(model.__sklearn_is_fitted__())
@@ -104,7 +58,7 @@ class Library(ABC):
         """The number of columns that a model was fitted on, and their names if it had any."""
 
     @abstractmethod
-    def read(self, model: Any) -> Reading:
+    def read(self, model: Any) -> Model:
         """Read a fitted model."""
 
     @abstractmethod
@@ -140,13 +94,14 @@ class Library(ABC):
 
 def loss_named(model: Any, name: str, quantile: Any = 0.5) -> Loss:
     """The loss of a model; one that is not known, or has no value for single rows, is refused."""
-    loss = loss_of_name(name, quantile)
-    if loss is None:
+    if name in MEDIANS + QUANTILES:
+        return quantile_loss(0.5 if name in MEDIANS else float(quantile))
+    if name not in LOSSES:
         raise InputError(
             f"{about(model)} was fitted by {name!r}, and the losses that can be valued are the "
             "squared error, the log loss, the Poisson and Gamma deviance, and those of quantiles"
         )
-    return loss
+    return LOSSES[name]
 
 
 def by_rounds(count: int, per_round: int) -> tuple[list[int], list[list[int]]]:

@@ -207,13 +207,9 @@ def quantile_loss(quantile: float) -> Loss:
     )
 
 
-_MEDIANS = ("absolute_error", "regression_l1", "reg:absoluteerror", "MAE")
-_QUANTILES = ("quantile", "reg:quantileerror", "Quantile")
+MEDIANS = ("absolute_error", "regression_l1", "reg:absoluteerror", "MAE")
+QUANTILES = ("quantile", "reg:quantileerror", "Quantile")
+"""What libraries call the losses of the median, and of a quantile that is given."""
 
-
-def loss_of_name(name: str, quantile: Any = 0.5) -> Loss | None:
-    """The loss that a library calls so; None for one that has no value for single rows."""
-    if name in _MEDIANS + _QUANTILES:
-        return quantile_loss(0.5 if name in _MEDIANS else float(quantile))
-    known = (SQUARED, LOG, SOFTMAX, POISSON, GAMMA)
-    return next((loss for loss in known if name in loss.names), None)
+LOSSES = {name: loss for loss in (SQUARED, LOG, SOFTMAX, POISSON, GAMMA) for name in loss.names}
+"""Other losses of boosted trees, by all of their names."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._forest import library
-from shapley2d._forest.fitted import Trees
+from shapley2d._forest.model import Model
 from shapley2d._forest.trees import Node, SplitTree
 from shapley2d._tables.encoding import as_float32
 from shapley2d.exceptions import InputError
@@ -58,13 +58,13 @@ class _Features:
         self._hashes: dict[str, int] = {}
 
     def __call__(self, table: Table) -> Floats:
-        features = np.empty((table.n_columns, table.n_rows))
-        for j, feature in enumerate(features):
-            if j in self._named:
-                feature[:] = library.positions(self._hashes_of(_texts(table, j)), self._named[j])
-            else:
-                feature[:] = as_float32(library.numbers(self._model, table.columns[j]))
-        return features
+        return np.array([self._feature(table, j) for j in range(table.n_columns)])
+
+    def _feature(self, table: Table, j: int) -> Floats:
+        if j in self._named:
+            return library.positions(self._hashes_of(_texts(table, j)), self._named[j])
+        entries = as_float32(library.numbers(self._model, table.columns[j]))
+        return entries.astype(np.float64)
 
     def _hashes_of(self, texts: list[str]) -> list[int]:
         """CatBoost's hashes of categories."""
@@ -172,7 +172,7 @@ class CatBoost(library.Library):
     def is_fitted(self, model: Any) -> bool:
         return bool(model.is_fitted())
 
-    def read(self, model: Any) -> library.Reading:
+    def read(self, model: Any) -> Model:
         with self.parsing(model):
             asked = model.get_all_params()
             loss = _loss(model, str(asked["loss_function"]))
@@ -192,9 +192,9 @@ class CatBoost(library.Library):
             outputs, rounds = library.by_rounds(len(trees), found[0][1].shape[1])
             weights = asked.get("class_weights")
         classes = getattr(model, "classes_", None)
-        of_trees = Trees(trees, leaves, outputs, rounds, loss, float(asked.get("l2_leaf_reg", 0.0)))
-        return library.Reading(
-            of_trees, _Features(model, reader.named), partial(_raw, model),
+        return Model(
+            trees, leaves, outputs, rounds, loss, _Features(model, reader.named),
+            partial(_raw, model), penalty=float(asked.get("l2_leaf_reg", 0.0)),
             classes=classes if classes is not None and len(classes) else None,
             weigh=partial(_weigh, weights) if weights else None,
         )  # fmt: skip

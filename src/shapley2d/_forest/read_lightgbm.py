@@ -16,7 +16,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from shapley2d._base.words import counted
 from shapley2d._forest import library
-from shapley2d._forest.fitted import Trees
+from shapley2d._forest.model import Model
 from shapley2d._forest.trees import Node, SplitTree
 from shapley2d._tables.encoding import as_float32
 from shapley2d.exceptions import InputError
@@ -137,9 +137,9 @@ class LightGBM(library.Library):
         return len(names), None if unnamed else names
 
     def is_fitted(self, model: Any) -> bool:
-        return model.num_trees() > 0 if self.is_booster(model) else super().is_fitted(model)
+        return super().is_fitted(model) if hasattr(model, "fit") else model.num_trees() > 0
 
-    def read(self, model: Any) -> library.Reading:
+    def read(self, model: Any) -> Model:
         with self.parsing(model):
             saved = _booster(model).dump_model()
             if saved["version"] != "v4":
@@ -175,9 +175,9 @@ class LightGBM(library.Library):
         see = partial(_see, model, known or [], views)
         start_in = "all" if averages else "first"
         rounds = [list(range(len(trees)))] if averages else rounds
-        of_trees = Trees(trees, leaves, outputs, rounds, loss, float(asked.get("lambda_l2", 0.0)))
-        return library.Reading(
-            of_trees, see, partial(_raw, model, factor), columns=(views // 3).astype(np.int32),
+        return Model(
+            trees, leaves, outputs, rounds, loss, see, partial(_raw, model, factor),
+            penalty=float(asked.get("lambda_l2", 0.0)), owners=(views // 3).astype(np.int32),
             classes=getattr(model, "classes_", None), start_in=start_in if first else "",
             start_weights=_class_weights(model), weigh=_weigh(model, asked),
         )  # fmt: skip

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 
 from shapley2d._forest import library, losses
-from shapley2d._forest.fitted import Trees
+from shapley2d._forest.model import Model
 from shapley2d._forest.trees import SplitTree
 from shapley2d._tables.encoding import as_float32
 from shapley2d.exceptions import InputError
@@ -86,39 +86,62 @@ def _histogram_features(model: Any, table: Table) -> Floats:
 
 def _number_features(model: Any, table: Table) -> Floats:
     """The columns of a table as features, rounded to 32 bits."""
-    features = np.empty((table.n_columns, table.n_rows))
-    for feature, column in zip(features, table.columns, strict=True):
-        feature[:] = as_float32(library.numbers(model, column))
-    return features
+    entries = (as_float32(library.numbers(model, column)) for column in table.columns)
+    return np.array([*entries], dtype=np.float64)
 
 
-def _read_forest(model: Any, classes: Any) -> tuple[Trees, Any]:
-    """The trees of a forest, or of a single one, and what weighs their rows."""
+def _read_forest(model: Any) -> Model:
+    """The trees of a forest, or of a single one."""
     estimators = [model] if hasattr(model, "tree_") else list(model.estimators_)
-    classifies, count = classes is not None, len(estimators)
-    leaves = [_tree_leaves(one, classifies=classifies) / count for one in estimators]
-    loss = losses.PROBABILITY if classifies else losses.SQUARED
-    trees = [read_tree(one) for one in estimators]
-    return Trees(trees, leaves, [0] * count, [list(range(count))], loss), partial(_weigh, model)
+    classes, count = getattr(model, "classes_", None), len(estimators)
+    classifies = classes is not None
+    return Model(
+        [read_tree(one) for one in estimators],
+        [_tree_leaves(one, classifies=classifies) / count for one in estimators],
+        [0] * count,
+        [list(range(count))],
+        losses.PROBABILITY if classifies else losses.SQUARED,
+        partial(_number_features, model),
+        partial(_raw, model),
+        start_in="all",
+        classes=classes,
+        weigh=partial(_weigh, model),
+    )
 
 
-def _read_boosting(model: Any) -> tuple[Trees, Any]:
-    """The trees of gradient boosting, with histograms or without, and what weighs their rows."""
-    weigh, penalty = None, 0.0
-    if _is_ensemble(model, "GradientBoosting"):
-        per_round, estimators = model.estimators_.shape[1], list(np.ravel(model.estimators_))
-        trees = [read_tree(one) for one in estimators]
-        leaves = [model.learning_rate * _tree_leaves(one, classifies=False) for one in estimators]
-    else:
-        steps = model._predictors  # noqa: SLF001
-        per_round, predictors = len(steps[0]), [one for step in steps for one in step]
-        trees = [_read_predictor(one) for one in predictors]
-        leaves = [np.array(one.nodes["value"], dtype=np.float64)[:, None] for one in predictors]
-        penalty = float(model.l2_regularization)
-        if getattr(model, "class_weight", None) is not None:
-            weigh = partial(compute_sample_weight, model.class_weight)
-    outputs, rounds = library.by_rounds(len(trees), per_round)
-    return Trees(trees, leaves, outputs, rounds, _loss(model), penalty), weigh
+def _read_boosting(model: Any) -> Model:
+    """The trees of gradient boosting."""
+    estimators = list(np.ravel(model.estimators_))
+    return Model(
+        [read_tree(one) for one in estimators],
+        [model.learning_rate * _tree_leaves(one, classifies=False) for one in estimators],
+        *library.by_rounds(len(estimators), model.estimators_.shape[1]),
+        _loss(model),
+        partial(_number_features, model),
+        partial(_raw, model),
+        classes=getattr(model, "classes_", None),
+    )
+
+
+def _read_histograms(model: Any) -> Model:
+    """The trees of gradient boosting with histograms."""
+    steps = model._predictors  # noqa: SLF001
+    predictors = [one for step in steps for one in step]
+    weights = getattr(model, "class_weight", None)
+    by_category = model.is_categorical_  # their columns come first
+    first = None if by_category is None else np.argsort(~by_category, kind="stable")
+    return Model(
+        [_read_predictor(one) for one in predictors],
+        [np.array(one.nodes["value"], dtype=np.float64)[:, None] for one in predictors],
+        *library.by_rounds(len(predictors), len(steps[0])),
+        _loss(model),
+        partial(_histogram_features, model),
+        partial(_raw, model),
+        penalty=float(model.l2_regularization),
+        classes=getattr(model, "classes_", None),
+        owners=first,
+        weigh=None if weights is None else partial(compute_sample_weight, weights),
+    )
 
 
 def _loss(model: Any) -> Loss:
@@ -189,19 +212,11 @@ class ScikitLearn(library.Library):
         names = getattr(model, "feature_names_in_", None)
         return int(model.n_features_in_), None if names is None else [str(name) for name in names]
 
-    def read(self, model: Any) -> library.Reading:
-        columns, see = None, _number_features
-        classes, boosted = getattr(model, "classes_", None), _is_ensemble(model, *_BOOSTED)
+    def read(self, model: Any) -> Model:
         with self.parsing(model):
-            trees, weigh = _read_boosting(model) if boosted else _read_forest(model, classes)
             if _is_ensemble(model, "HistGradientBoosting"):
-                see = _histogram_features
-                if model.is_categorical_ is not None:  # columns of categories come first
-                    columns = np.argsort(~model.is_categorical_, kind="stable").astype(np.int32)
-        start_in, raw = "" if boosted else "all", partial(_raw, model)
-        return library.Reading(
-            trees, partial(see, model), raw, classes, start_in, columns=columns, weigh=weigh
-        )
+                return _read_histograms(model)
+            return (_read_boosting if _is_ensemble(model, *_BOOSTED) else _read_forest)(model)
 
     def takes_table(self, model: Any, table: Table) -> bool:  # noqa: ARG002
         return getattr(model, "categorical_features", None) not in (None, "from_dtype")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._forest import library
-from shapley2d._forest.fitted import Trees
+from shapley2d._forest.model import Model
 from shapley2d._forest.trees import SplitTree, bits
 from shapley2d._tables.encoding import as_float32
 from shapley2d.exceptions import InputError
@@ -163,14 +163,14 @@ class XGBoost(library.Library):
         return int(booster.num_features()), booster.feature_names
 
     def is_fitted(self, model: Any) -> bool:
-        if self.is_booster(model):
-            try:
-                return bool(model.num_boosted_rounds() > 0)
-            except ValueError:  # it has not even seen a table
-                return False
-        return super().is_fitted(model)
+        if hasattr(model, "fit"):
+            return super().is_fitted(model)
+        try:
+            return bool(model.num_boosted_rounds() > 0)
+        except ValueError:  # it has not even seen a table
+            return False
 
-    def read(self, model: Any) -> library.Reading:
+    def read(self, model: Any) -> Model:
         booster = _booster(model)
         with self.parsing(model):
             learner = json.loads(bytes(booster.save_raw("json")))["learner"]
@@ -201,8 +201,8 @@ class XGBoost(library.Library):
             options = learner["objective"].get("reg_loss_param", {})
             positive = float(options.get("scale_pos_weight", 1.0))
         see = partial(_see, model, codes, known)
-        return library.Reading(
-            Trees(trees, leaves, outputs, rounds, loss, penalty), see, partial(_margin, model),
+        return Model(
+            trees, leaves, outputs, rounds, loss, see, partial(_margin, model), penalty=penalty,
             classes=getattr(model, "classes_", None),
             weigh=partial(_weigh, positive) if positive != 1.0 else None,
         )  # fmt: skip

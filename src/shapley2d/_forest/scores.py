@@ -18,10 +18,8 @@ from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from shapley2d._base.arrays import Ints
-    from shapley2d._forest.ensemble import Ensemble
-    from shapley2d._forest.fitted import Trees
-    from shapley2d._forest.library import Reading
     from shapley2d._forest.losses import Loss
+    from shapley2d._forest.model import Model
     from shapley2d._tables.problem import Problem, Split
 
 MOST_UNEXPLAINED = 0.1
@@ -50,21 +48,21 @@ def score_name(problem: Problem, loss: Loss) -> str:
     )
 
 
-def hold_models(model: Any, ensembles: list[Ensemble], problem: Problem) -> list[FittedTrees]:
+def hold_models(model: Any, models: list[Model], problem: Problem) -> list[FittedTrees]:
     """The trees of every split with their residuals; refuses what cannot be told exactly.
 
-    ``model``: named in messages.
+    ``model``: named in messages; ``models``: as they were read, for every split.
     """
-    both = list(zip(ensembles, problem.splits, strict=True))
-    rows = [_rows(model, ensemble, split, problem) for ensemble, split in both]
-    unit = unit_of(problem, ensembles[0].reading.model.loss, rows)
+    both = list(zip(models, problem.splits, strict=True))
+    rows = [_rows(model, one, split, problem) for one, split in both]
+    unit = unit_of(problem, models[0].loss, rows)
     held = [_hold(model, *one, these, unit) for one, these in zip(both, rows, strict=True)]
     nobodys, moved = abs(sum(one.nobodys() for one in held)), sum(one.moved() for one in held)
     if nobodys > MOST_UNEXPLAINED * moved:
         why = (
             "pass the rows and labels that it was fitted on, in their order, or the model unfitted"
         )
-        if not (held[0].model.loss.curved or held[0].model.by_class):
+        if not (models[0].loss.curved or models[0].loss.by_class):
             why += "; leaves of quantiles with few or equal targets are no means of rows"
         raise InputError(
             f"{about(model)} predicts what these rows do not: {nobodys / moved:.0%} of what its "
@@ -73,15 +71,15 @@ def hold_models(model: Any, ensembles: list[Ensemble], problem: Problem) -> list
     return held
 
 
-def _hold(model: Any, ensemble: Ensemble, split: Split, rows: Rows, unit: Unit) -> FittedTrees:
+def _hold(model: Any, read: Model, split: Split, rows: Rows, unit: Unit) -> FittedTrees:
     """The trees of a split; refused where they do not give the model's own predictions."""
-    own, reading = ensemble.raw(split.valid), ensemble.reading
-    trees = _trees(reading, rows, split.y.y, own.shape[1])
-    if not reading.start_in:  # the model adds it to the sum of its trees
-        first = trees.places(rows.features.valid[:, :1])
+    own = read.raw(split.valid)
+    trees = _without_start(read, rows, split.y.y, own.shape[1])
+    if not read.start_in:  # the model adds it to the sum of its trees
+        first = trees.places(rows.valid[:, :1])
         trees = replace(trees, start=own[0] - trees.predict(first, trees.leaves)[0])
     held = FittedTrees(trees, rows, unit)
-    size = sum(float(np.abs(leaf).max(initial=0.0)) for leaf in reading.model.leaves)
+    size = sum(float(np.abs(leaf).max(initial=0.0)) for leaf in read.leaves)
     size += float(np.abs(own).max(initial=0.0))
     if not np.abs(own - held.predicted).max() <= 1e-6 * size:
         raise InputError(
@@ -91,32 +89,38 @@ def _hold(model: Any, ensemble: Ensemble, split: Split, rows: Rows, unit: Unit) 
     return held
 
 
-def _rows(model: Any, ensemble: Ensemble, split: Split, problem: Problem) -> Rows:
+def rows_of(model: Model, split: Split, bags: Any = None, places: Ints | None = None) -> Rows:
+    """The rows of a split; ``places``: the model's number of every class."""
+    y, y_valid = split.y.codes, split.y_valid.codes
+    if places is not None:
+        y, y_valid = places[y], places[y_valid]
+    features, weights = (model.see(split.train), model.see(split.valid)), split.weights
+    return Rows(*features, y, y_valid, weights / weights.sum(), bags, places)
+
+
+def _rows(model: Any, read: Model, split: Split, problem: Problem) -> Rows:
     """The rows of a split, their classes numbered as the model does."""
-    y, y_valid, place = split.y.codes, split.y_valid.codes, None
-    if split.y.task == "classification":
-        place = _class_places(model, ensemble, split)
-        y, y_valid = place[y], place[y_valid]
     bags: Any = None
-    if ensemble.reading.weigh is not None:
-        labels = split.y.y if ensemble.fitted_here else problem.target.y
-        bags = ensemble.reading.weigh(labels)
+    if read.weigh is not None:
+        labels = split.y.y if read.fitted_here else problem.target.y
+        bags = read.weigh(labels)
         if isinstance(bags, np.ndarray):
-            bags = [bags] * len(ensemble.reading.model.trees)
+            bags = [bags] * len(read.trees)
         if bags is not None and split.rows.size < labels.size:
             bags = [bag[split.rows] for bag in bags]
-    weights = split.weights / split.weights.sum()
-    return Rows(ensemble.features, y, y_valid, weights, bags, place)
+    classifies = split.y.task == "classification"
+    return rows_of(read, split, bags, _class_places(model, read, split) if classifies else None)
 
 
-def _class_places(model: Any, ensemble: Ensemble, split: Split) -> Ints:
+def _class_places(model: Any, read: Model, split: Split) -> Ints:
     """The output of every class of the table; the last place is for labels that it lacks."""
-    known, here = ensemble.classes, split.y.classes
+    here, count = split.y.classes, max(max(read.outputs, default=0) + 1, 2)
+    known = np.arange(count) if read.classes is None else np.asarray(read.classes)
     names = {name: k for k, name in enumerate(known.tolist())}
     if not names.keys() & set(here.tolist()):  # text for numbers, or the numbers of classes
         names = {str(name): k for k, name in enumerate(known.tolist())}
         here = here.astype(str)
-        if ensemble.reading.classes is None and not names.keys() & set(here.tolist()):
+        if read.classes is None and not names.keys() & set(here.tolist()):
             names = {name: k for k, name in enumerate(here.tolist())}
     used = np.unique(split.y.codes)
     unknown = [str(here[code]) for code in used.tolist() if here[code] not in names]
@@ -129,14 +133,14 @@ def _class_places(model: Any, ensemble: Ensemble, split: Split) -> Ints:
     return np.array([names.get(name, -1) for name in here.tolist()] + [-1], dtype=np.int64)
 
 
-def _trees(reading: Reading, rows: Rows, labels: Any, n_outputs: int) -> Trees:
+def _without_start(model: Model, rows: Rows, labels: Any, n_outputs: int) -> Model:
     """The trees, the model's first guess taken out of their leaves."""
-    model, whole = reading.model, reading.start_in == "all"
-    if not reading.start_in or model.by_class:
+    whole = model.start_in == "all"
+    if not model.start_in or model.loss.by_class:
         return replace(model, start=np.zeros(n_outputs))
     weights = np.ones(rows.y.size)
-    if reading.start_weights is not None:
-        weights = reading.start_weights(labels)
+    if model.start_weights is not None:
+        weights = model.start_weights(labels)
     start = model.loss.best_constant(rows.y, weights, n_outputs)
     shares = start / (len(model.leaves) / n_outputs if whole else 1)
     leaves = [

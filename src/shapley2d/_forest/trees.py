@@ -90,16 +90,11 @@ class SplitTree:
             start += members.size
         # Contiguous, all of them: scikit-learn's thresholds are every eighth number of its own
         # array, and numba 0.60 takes a tuple with such an array for one without.
-        return cls(
-            np.ascontiguousarray(left, dtype=np.int32),
-            np.ascontiguousarray(right, dtype=np.int32),
-            np.ascontiguousarray(feature, dtype=np.int32),
-            np.ascontiguousarray(threshold, dtype=np.float64),
-            np.ascontiguousarray(missing_left, dtype=np.bool_),
-            categories,
-            n_words,
-            np.concatenate(words).astype(np.uint32),
-        )
+        given = left, right, feature, threshold, missing_left
+        kinds = np.int32, np.int32, np.int32, np.float64, np.bool_
+        sets_of = categories, n_words, np.concatenate(words).astype(np.uint32)
+        arrays: list[Any] = [*map(np.ascontiguousarray, given, kinds), *sets_of]
+        return cls(*arrays)
 
     @classmethod
     def nested(cls, root: Any, read: Callable[[Any], Node]) -> tuple[SplitTree, Floats]:
@@ -147,16 +142,3 @@ class SplitTree:
     def arrays(self) -> tuple[NDArray[np.generic], ...]:
         """The arrays as a tuple, which the compiled code takes."""
         return tuple(getattr(self, one.name) for one in fields(self))
-
-
-@dataclass(frozen=True)
-class Features:
-    """The two tables of a split as features of the trees.
-
-    ``train, valid`` (width, n) and (width, T): one row per feature; NaN where an entry is missing.
-    ``owners`` (width,): the column of the table behind every feature.
-    """
-
-    train: NDArray[np.float64]
-    valid: NDArray[np.float64]
-    owners: NDArray[np.int32]

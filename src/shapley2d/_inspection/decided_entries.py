@@ -10,8 +10,9 @@ from shapley2d._base.words import did_you_mean
 from shapley2d._inspection.columns.finding import SHOWN
 from shapley2d._inspection.decisions import same_entry
 from shapley2d._inspection.tables.read import inspected_table
+from shapley2d._inspection.tables.table_digest import file_digest, table_digest
 from shapley2d._tables.convert import as_table
-from shapley2d._tables.digest import column_digest, file_digest, table_digest
+from shapley2d._tables.digest import column_digest
 from shapley2d._tables.table import Table
 from shapley2d._tables.texts.stray_rule import MISSING
 from shapley2d.exceptions import InputError

@@ -11,9 +11,10 @@ import narwhals.stable.v2 as nw
 from shapley2d._base.warnings import without_warnings
 from shapley2d._inspection.inspection import Inspection
 from shapley2d._inspection.tables.read import inspected_table
+from shapley2d._inspection.tables.table_digest import table_digest
 from shapley2d._methods.run import Run
 from shapley2d._tables.convert import as_table
-from shapley2d._tables.digest import column_digest, table_digest
+from shapley2d._tables.digest import column_digest
 from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.intake import (
     collected,

@@ -5,16 +5,14 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.entries import is_missing
 from shapley2d._base.words import counted, shown
 from shapley2d._tables.convert import as_table
-from shapley2d._tables.frames import readable
 from shapley2d._tables.intake import names_of, without_column
 from shapley2d._tables.row_words import row_words
-from shapley2d._tables.target_entries import as_series
+from shapley2d._tables.target_entries import read_series
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -24,31 +22,22 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Table
 
 
-def split_off_options(
-    X: Any, X_valid: Any, groups: Any, time_order: Any, valid_weight: Any, row_groups: Any = None
-) -> tuple[Any, Any, Any, Any, Any, Any]:
-    """Replace names of columns by their entries, and take these columns out of the tables.
+def split_off_options(X: Any, X_valid: Any, **options: Any) -> tuple[Any, Any, list[Any]]:
+    """Replace names of columns by their entries, and take these columns out of both tables.
 
-    ``valid_weight`` names a column of the validation table, or of X if there is none.
-    ``row_groups`` may name the same column as ``groups``.
+    ``valid_weight`` names a column of the validation table, or of X if there is none; any other
+    option one of X. Several options may name the same column.
     """
-    same = isinstance(row_groups, str) and isinstance(groups, str) and row_groups == groups
-    if isinstance(row_groups, str) and X_valid is not None and row_groups in names_of(X_valid):
-        X_valid, _ = without_column(X_valid, row_groups, "X_valid")
-    X, groups = _split_off(X, groups, "groups")
-    X, row_groups = (X, groups) if same else _split_off(X, row_groups, "row_groups")
-    X, time_order = _split_off(X, time_order, "time_order")
-    if X_valid is not None and isinstance(valid_weight, str):
-        if valid_weight in names_of(X):  # not a feature of either table
-            X, _ = without_column(X, valid_weight, "X")
-        X_valid, valid_weight = _split_off(X_valid, valid_weight, "valid_weight", "X_valid")
-    else:
-        X, valid_weight = _split_off(X, valid_weight, "valid_weight")
-    return X, X_valid, groups, time_order, valid_weight, row_groups
-
-
-def _split_off(X: Any, given: Any, option: str, name: str = "X") -> tuple[Any, Any]:
-    return without_column(X, given, name, option) if isinstance(given, str) else (X, given)
+    tables, taken = {"X": X, "X_valid": X_valid}, dict[tuple[str, str], Any]()
+    for option, key in options.items():
+        if not isinstance(key, str):
+            continue
+        home = "X_valid" if option == "valid_weight" and X_valid is not None else "X"
+        for name, table in tables.items() if (home, key) not in taken else ():
+            if name == home or (table is not None and key in names_of(table)):
+                tables[name], taken[name, key] = without_column(table, key, name, option)
+        options[option] = taken[home, key]
+    return tables["X"], tables["X_valid"], [*options.values()]
 
 
 def read_groups(given: Any, table: Table) -> Ints:
@@ -86,9 +75,8 @@ def read_weights(given: Any, table: Table) -> Floats:
 
 
 def _numbers(given: Any, option: str, table: Table, kinds: tuple[str, ...], wanted: str) -> Floats:
-    given = as_series(given, option, table.native)
-    entries_of(given, option, table.n_rows)
-    column = as_table({option: given}, option).columns[0]
+    items = entries_of(given, option, table.n_rows, table=table.native)
+    column = as_table({option: items}, option).columns[0]
     if column.kind not in kinds:
         raise InputError(f"{option} must hold {wanted} for every row")
     stray = next(iter(column.from_text.strays.items()), None)
@@ -105,24 +93,16 @@ def entries_of(
     given: Any, option: str, count: int, noun: str = "row", *, table: Any = None
 ) -> list[Any]:
     """The entries, one per row or column; in the order of the rows of ``table``, a frame."""
-    series = as_series(given, option, table)
-    if isinstance(series, nw.Series):
-        with readable(option, series.dtype):
-            items = series.to_list()
-    elif hasattr(given, "to_pylist"):
-        with readable(option, given.type):
-            items = list(given.to_pylist())
-    elif isinstance(given, (list, tuple, range)):
-        items = list(given)
-    elif getattr(given, "ndim", 0) == 1 and hasattr(given, "tolist"):  # an array or pandas index
-        items = given.tolist()
-    else:
+    read = read_series(given, option, table)
+    one_by_one = getattr(given, "ndim", 0) == 1 and hasattr(given, "tolist")  # or a pandas index
+    if read is None and not (isinstance(given, (list, tuple, range)) or one_by_one):
         wanted = (
             "the name of a column, or one entry per row in an array, list or series"
             if noun == "row"
             else f"a mapping from names, or one entry per {noun} in a list or an array"
         )
         raise InputError(f"{option}={shown(given)} must be {wanted}")
+    items = list(given) if read is None else read.items
     if len(items) != count:
         entries = counted(len(items), "entry", "entries")
         raise InputError(f"{option} has {entries} for {counted(count, noun)}")

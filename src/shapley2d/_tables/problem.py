@@ -120,9 +120,10 @@ def make_problem(
     X, y, X_valid, y_valid = with_targets(X, y, X_valid, y_valid)
     _check_validation(X_valid, y_valid, valid_weight, validates=validates)
     _check_splitting(cv, groups, time_order, X_valid, validates=validates)
-    X, X_valid, groups, time_order, weights, row_groups = split_off_options(
-        X, X_valid, groups, time_order, valid_weight, row_groups
-    )
+    X, X_valid, (groups, row_groups, time_order, weights) = split_off_options(
+        X, X_valid,
+        groups=groups, row_groups=row_groups, time_order=time_order, valid_weight=valid_weight,
+    )  # fmt: skip
     given = as_table(X, "X", kinds)
     target = as_target(y, given, task)
     # read with the names of all rows, before some are left out

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from shapley2d._base.checks import check_choice
-from shapley2d._base.entries import as_text, is_missing, is_number, which_missing
+from shapley2d._base.entries import as_text, is_number, which_missing
 from shapley2d._base.warnings import warn, warn_input
 from shapley2d._base.words import counted, plural
 from shapley2d._tables.column_warnings import MIN_ROWS
+from shapley2d._tables.frames import objects
+from shapley2d._tables.kinds import as_category
 from shapley2d._tables.row_words import row_words
 from shapley2d._tables.table import Column, Table
 from shapley2d._tables.target_entries import (
-    Labels,
     as_series,
     as_vector,
     object_vector,
@@ -96,11 +97,7 @@ def as_target(y: Any, table: Table, task: str = "auto") -> Target:
     """Check the target of a training table."""
     name = "y"
     check_choice(task, "task", TASKS)
-    vector, key, as_is = as_vector(y, name, table.native)
-    _check_length(vector, table, name)
-    if key is not None and key in table.column_names:
-        raise InputError(f"the target {key!r} is also a column of the features: drop it from them")
-    vector, table, kept = _read(vector, table, name, as_is=as_is, task=task)
+    vector, table, kept = _read(y, table, name, task=task)
     chosen: Task = guess_task(vector) if task == "auto" else task  # type: ignore[assignment]
     if chosen == "regression":
         target = _regression(vector, table, name)
@@ -111,44 +108,48 @@ def as_target(y: Any, table: Table, task: str = "auto") -> Target:
 
 
 def _read(
-    vector: NDArray[Any], table: Table, name: str, *, as_is: bool, **how: Any
+    y: Any, table: Table, name: str, **how: Any
 ) -> tuple[NDArray[Any], Table, NDArray[np.intp] | None]:
     """The entries, the table of the rows that have one, and their positions if not all have."""
-    labels = Labels(vector) if as_is else read_labels(vector, name, **how)
-    vector, kept = _without_strays(labels, table, name)
-    table = table if kept is None else table.take_rows(kept)
-    _check_present(vector, table, name)
-    return vector, table, kept
+    entries, key, as_is = as_vector(y, name, table.native)
+    if entries.size != table.n_rows:
+        raise InputError(
+            f"{name} has {counted(entries.size, 'entry', 'entries')}, but its table has "
+            f"{counted(table.n_rows, 'row')}: inconsistent numbers of samples"
+        )
+    if name == "y" and key is not None and key in table.column_names:
+        raise InputError(f"the target {key!r} is also a column of the features: drop it from them")
+    strays: dict[int, str] = {}
+    if not as_is:
+        entries, strays = read_labels(entries, name, **how)
+    kept = None
+    if strays:
+        kept = np.setdiff1d(np.arange(entries.size), list(strays))
+        entries = object_vector(entries[kept].tolist())
+        _warn_of_strays(strays, entries, table, name)
+        table = table.take_rows(kept)
+    _check_present(entries, table, name)
+    return entries, table, kept
 
 
-def _without_strays(
-    labels: Labels, table: Table, name: str
-) -> tuple[NDArray[Any], NDArray[np.intp] | None]:
-    """The entries of rows that have a number, and their positions; warns of the others."""
-    if not labels.strays:
-        return labels.entries, None
-    kept = np.setdiff1d(np.arange(labels.entries.size), list(labels.strays))
-    entries = object_vector(labels.entries[kept].tolist())
-    some = [
-        f"{text[:40]!r} in {row_words(table, row)}" for row, text in list(labels.strays.items())[:3]
-    ]
-    more = ", ..." if len(labels.strays) > 3 else ""
+def _warn_of_strays(strays: dict[int, str], entries: NDArray[Any], table: Table, name: str) -> None:
+    some = [f"{text[:40]!r} in {row_words(table, row)}" for row, text in [*strays.items()][:3]]
+    more = ", ..." if len(strays) > 3 else ""
     classes = ""
-    if not any(is_missing(item) for item in entries) and guess_task(entries) == "classification":
+    if not which_missing(entries.tolist()).any() and guess_task(entries) == "classification":
         classes = ", or set task='classification' to use them as classes"
     warn_input(
-        f"{name} holds numbers, but not in {len(labels.strays)} of {labels.entries.size} rows "
+        f"{name} holds numbers, but not in {len(strays)} of {table.n_rows} rows "
         f"({', '.join(some)}{more}): those rows are left out; correct them{classes}"
     )
-    return entries, kept
 
 
 def match_target(y: Any, table: Table, train: Target) -> Target:
     """Check the target of a validation table against that of the training table."""
     name = "y_valid"
-    vector, _, as_is = as_vector(y, name, table.native)
-    _check_length(vector, table, name)
-    vector, table, kept = _read(vector, table, name, as_is=as_is, **_like(train))
+    numbers = train.task == "regression" or train.classes.dtype.kind in "iuf"
+    task = "auto" if numbers and train.task == "classification" else train.task
+    vector, table, kept = _read(y, table, name, numbers=numbers, task=task)
     if train.task == "regression":
         return replace(_regression(vector, table, name, constant=True), kept=kept)
     position = {label: code for code, label in enumerate(_plain(train.classes))}
@@ -170,29 +171,12 @@ def match_target(y: Any, table: Table, train: Target) -> Target:
     return Target("classification", vector, codes, train.classes, kept)
 
 
-def _like(train: Target) -> dict[str, str]:
-    """How to read the text of a validation target."""
-    if train.task == "regression":
-        return {"kind": "number", "task": "regression"}
-    if train.classes.dtype.kind in "iuf":
-        return {"kind": "number"}
-    return {"task": "classification"}
-
-
 def _plain(labels: NDArray[Any]) -> list[Any]:
     """Labels, numpy scalars as Python ones, so that 1, 1.0 and np.int64(1) are the same label."""
     items: list[Any] = labels.tolist()
     if any(issubclass(kind, np.generic) for kind in set(map(type, items))):
         return [item.item() if isinstance(item, np.generic) else item for item in items]
     return items
-
-
-def _check_length(y: NDArray[Any], table: Table, name: str) -> None:
-    if y.size != table.n_rows:
-        raise InputError(
-            f"{name} has {counted(y.size, 'entry', 'entries')}, but its table has "
-            f"{counted(table.n_rows, 'row')}: inconsistent numbers of samples"
-        )
 
 
 def _regression(y: NDArray[Any], table: Table, name: str, *, constant: bool = False) -> Target:
@@ -230,26 +214,23 @@ def _classification(y: NDArray[Any], name: str) -> Target:
     kinds = set(map(type, _plain(y))) if y.dtype.kind == "O" else set()
     if len(kinds) > 1:
         y, kinds = np.array([str(label) for label in y], dtype=object), {str}
-    try:
-        classes, codes = _texts(y) if kinds == {str} else np.unique(y, return_inverse=True)
-    except TypeError:
-        raise InputError(
-            f"{name} holds labels of type {type(y[0]).__name__}, which have no order: make "
-            "them text"
-        ) from None
+    codes: NDArray[Any]
+    if kinds == {str}:  # np.unique would sort all rows
+        column = as_category(y.tolist(), name)
+        classes, codes = objects([*column.categories]), column.entries
+    else:
+        try:
+            classes, codes = np.unique(y, return_inverse=True)
+        except TypeError:
+            raise InputError(
+                f"{name} holds labels of type {type(y[0]).__name__}, which have no order: make "
+                "them text"
+            ) from None
     if classes.size < 2:
         raise InputError(
             f"{name} holds a single class ({classes[0]}): there is nothing to learn from 1 class"
         )
     return Target("classification", y, codes.astype(np.int64), classes)
-
-
-def _texts(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """The distinct texts, sorted, and each label's position: ``np.unique`` would sort all rows."""
-    items = labels.tolist()
-    classes = np.array(sorted(set(items)), dtype=object)
-    position = {label: code for code, label in enumerate(classes)}
-    return classes, np.fromiter(map(position.__getitem__, items), np.intp, len(items))
 
 
 def _warn_of_leak(target: Target, table: Table) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -26,24 +25,46 @@ if TYPE_CHECKING:
 _SEVERAL = (list, tuple, dict, set, np.ndarray)  # not one label
 
 
+class Entries(NamedTuple):
+    """What a series or an Arrow array holds."""
+
+    items: list[Any]
+    name: str | None = None
+    nominal: bool = False  # whether they are categories, whatever they look like
+    numbers: NDArray[Any] | None = None  # the same, where all are numbers and none is missing
+
+
+def read_series(given: Any, option: str, table: Any = None) -> Entries | None:
+    """The entries of a series, a frame of one column or an Arrow array; None of anything else.
+
+    They are in the order of the rows of ``table``, a frame.
+    """
+    series = as_series(given, option, table)
+    if isinstance(series, nw.Series):
+        with readable(option, series.dtype):
+            items = with_texts(entries_of(series))
+        name = None if series.name is None else as_text(series.name)
+        numbers = None
+        if series.dtype.is_numeric() and not which_missing(items).any():
+            plain = series.cast(nw.Float64) if series.dtype == nw.Decimal else series
+            numbers = np.asarray(plain.to_numpy())
+        return Entries(items, name, series.dtype in (nw.Categorical, nw.Enum), numbers)
+    if hasattr(given, "to_pylist"):
+        with readable(option, given.type):
+            return Entries(with_texts(given.to_pylist()), nominal=hasattr(given, "dictionary"))
+    return None
+
+
 def as_vector(y: Any, name: str, table: Any = None) -> tuple[NDArray[Any], str | None, bool]:
     """The entries, the name of the series, and whether its labels need no further reading.
 
     They are in the order of the rows of ``table``, a frame.
     """
-    series = as_series(y, name, table)
-    if isinstance(series, nw.Series):
-        with readable(name, series.dtype):
-            items = with_texts(entries_of(series))
-        key = None if series.name is None else as_text(series.name)
-        if series.dtype.is_numeric() and not which_missing(items).any():
-            numbers = series.cast(nw.Float64) if series.dtype == nw.Decimal else series
-            return np.asarray(numbers.to_numpy()), key, True
-        return object_vector(items), key, series.dtype in (nw.Categorical, nw.Enum)
-    if hasattr(y, "to_pylist"):
-        with readable(name, y.type):
-            items = with_texts(y.to_pylist())
-        return object_vector(items), None, hasattr(y, "dictionary")
+    read = read_series(y, name, table)
+    if read is not None:
+        if read.numbers is not None:
+            return read.numbers, read.name, True
+        return object_vector(read.items), read.name, read.nominal
     if y is None:
         raise InputError(
             f"{name} is missing: give the labels or numbers to predict, or the name of "
@@ -98,84 +119,67 @@ def object_vector(items: list[Any]) -> NDArray[Any]:
     return objects(items)
 
 
-@dataclass(frozen=True)
-class Labels:
-    """A target's entries."""
-
-    entries: NDArray[Any]  # (n,): numbers, or labels with None where one is missing
-    # entries that are not numbers, by row, where the others are
-    strays: dict[int, str] = field(default_factory=dict)
-
-
 def read_labels(
-    entries: NDArray[Any], name: str, *, kind: str | None = None, task: str = "auto"
-) -> Labels:
-    """Read a target by the rule for columns of text; dates are refused.
+    entries: NDArray[Any], name: str, *, numbers: bool = False, task: str = "auto"
+) -> tuple[NDArray[Any], dict[int, str]]:
+    """Read a target by the rule for columns of text; dates are refused unless they are classes.
 
-    ``kind`` is "number" or "text" where it is known; messages call the target ``name``.
+    Gives numbers, or labels with None where one is missing, and the entries that are not numbers,
+    by row, where the others are. ``numbers`` says that they are known to be numbers; messages call
+    the target ``name``.
     """
-    if entries.dtype.kind == "M":
-        return _dates(entries, name, kind, task)
-    if entries.dtype.kind not in "USO":
-        return Labels(entries)
+    if entries.dtype.kind not in "MUSO":
+        return entries, {}
     items = entries.tolist()
     kinds = set(map(type, items))
-    if any(issubclass(kind, _SEVERAL) for kind in kinds):
-        _refuse_several(items, name)
-    if str not in kinds:
-        present = [item for item in items if not is_missing(item)]
-        dates = bool(present) and all(
-            hasattr(item, "isoformat") and hasattr(item, "year") for item in present
-        )
-        return _dates(entries, name, kind, task) if dates else Labels(entries)
+    for row, item in enumerate(items if any(issubclass(one, _SEVERAL) for one in kinds) else ()):
+        if isinstance(item, _SEVERAL):
+            raise InputError(
+                f"{name} holds a {type(item).__name__} in row {row}, not a label or a number: "
+                "choose another target"
+            )
+    as_classes = task == "classification" and not numbers
+    if entries.dtype.kind == "M" or str not in kinds:
+        if not as_classes and _are_dates(entries):
+            raise _refused_dates(name)
+        return entries, {}
     texts = as_texts(items)
     if texts is None:
         texts = as_texts([None if is_missing(item) else str(item) for item in items])
-    column = label_column(texts, name, kind=kind, task=task)
-    if column.kind == "number":
-        return Labels(label_numbers(column), column.from_text.strays)
-    return Labels(objects(column.text()))
-
-
-def label_column(texts: Any, name: str, *, kind: str | None = None, task: str = "auto") -> Column:
-    """A target of text as a column, by the rule of :func:`read_labels`: numbers or categories."""
-    if kind == "text":
-        return text_column(texts, name, kind="text")
     column = text_column(texts, name)
-    if column.kind == "date":
+    if column.kind == "date" and not as_classes:
+        raise _refused_dates(name)
+    if column.kind != "number" and (numbers or task == "regression"):
+        column = _forced(texts, name)
+    elif column.kind == "date" or (
+        column.kind == "number"
+        and not (numbers or task == "regression")
+        and (as_classes if column.from_text.strays else _are_long_codes(column, texts))
+    ):
         column = text_column(texts, name, kind="text")
-        _dates(objects(column.text()), name, kind, task)
-        return column
-    if kind == "number" or task == "regression":
-        column = _forced(texts, column, name)
-    if kind is None and task != "regression" and _are_long_codes(column, texts):
-        column = text_column(texts, name, kind="text")
-    if column.kind == "number" and task == "classification" and column.from_text.strays:
-        column = text_column(texts, name, kind="text")
-    return column
+    if column.kind == "number":
+        return _whole_if_possible(column.entries), column.from_text.strays
+    return objects(column.text()), {}
 
 
-def _refuse_several(items: list[Any], name: str) -> None:
-    row, item = next((row, item) for row, item in enumerate(items) if isinstance(item, _SEVERAL))
-    raise InputError(
-        f"{name} holds a {type(item).__name__} in row {row}, not a label or a number: "
-        "choose another target"
+def _are_dates(entries: NDArray[Any]) -> bool:
+    if entries.dtype.kind == "M":
+        return True
+    present = [item for item in entries.tolist() if not is_missing(item)]
+    return bool(present) and all(
+        hasattr(item, "isoformat") and hasattr(item, "year") for item in present
     )
 
 
-def _dates(entries: NDArray[Any], name: str, kind: str | None, task: str) -> Labels:
-    if kind == "text" or (kind is None and task == "classification"):
-        return Labels(entries)
-    raise InputError(
+def _refused_dates(name: str) -> InputError:
+    return InputError(
         f"{name} holds dates, which are neither numbers nor classes: predict a number (such "
         "as days since the first date) or a class (such as the year), or set "
         "task='classification' to use every date as a class"
     )
 
 
-def _forced(texts: Any, column: Column, name: str) -> Column:
-    if column.kind == "number":
-        return column
+def _forced(texts: Any, name: str) -> Column:
     try:
         return text_column(texts, name, kind="number")
     except InputError:
@@ -185,15 +189,12 @@ def _forced(texts: Any, column: Column, name: str) -> Column:
 
 
 def _are_long_codes(column: Column, texts: Any) -> bool:
-    """Whether the numbers are long and few, so that they are codes that rounding would mix up."""
-    if column.kind != "number" or column.from_text.strays:
-        return False
+    """Whether numbers are long and few, so that they are codes that rounding would mix up."""
     longest = float(np.nanmax(np.abs(column.entries), initial=0))
     return longest >= EXACT and len(texts.unique()) <= MAX_CODES
 
 
-def label_numbers(column: Column) -> NDArray[Any]:
-    """The numbers of a target, as integers where all are whole."""
-    entries = column.entries
+def _whole_if_possible(entries: NDArray[Any]) -> NDArray[Any]:
+    """Numbers as integers where all are whole."""
     whole = np.array_equal(entries, np.round(entries)) and bool((np.abs(entries) < EXACT).all())
     return entries.astype(np.int64) if whole else entries

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
@@ -18,9 +19,11 @@ from shapley2d._base.json_record import (
 )
 from shapley2d._base.page import known_facts, settings_words
 from shapley2d._tables.frames import FRAME_KINDS
+from shapley2d._tables.kinds import as_category
 from shapley2d._tables.sealed import read_sealed, write_sealed
-from shapley2d._tables.table import Kind, Table
-from shapley2d._tables.texts.column import stored_column
+from shapley2d._tables.table import Column, FromText, Kind, Table
+from shapley2d._tables.texts.column import as_texts, encode_texts, strays_of
+from shapley2d._tables.texts.stray_rule import read_texts
 from shapley2d._valuation.facts import Facts
 from shapley2d._valuation.units import Score
 from shapley2d.exceptions import InputError
@@ -156,10 +159,25 @@ def _table(record: dict[str, Any], cells: SealedCells) -> Table | None:
         raise ValueError("its kinds of columns do not fit")
     texts = cells.texts("content")
     columns = tuple(
-        stored_column(texts[:, j].tolist(), cells.column_names[j], kinds[j], notations[j])
+        _stored_column(texts[:, j].tolist(), cells.column_names[j], kinds[j], notations[j])
         for j in range(m)
     )
     return Table(columns, np.arange(n), texts, cells.lines)
+
+
+def _stored_column(texts: list[str | None], key: str, kind: Kind, notation: str) -> Column:
+    """A column from a file that keeps its entries as text, with the kind and notation it had."""
+    column = as_category(texts, key)
+    if kind == "category":
+        return replace(column, from_text=FromText(notation=notation))
+    codes = np.nan_to_num(column.entries, nan=-1.0).astype(np.int32)
+    written = np.array([*column.categories, None], dtype=object)
+    words, positions, _ = encode_texts(as_texts(texts))
+    counts = np.bincount(positions[positions >= 0], minlength=len(words)).astype(np.int64)
+    asked = None if kind == "boolean" else kind
+    reading = read_texts(words, counts, kind=asked, notation=notation)
+    read = FromText(strays_of(reading, words, positions), notation, words=written, codes=codes)
+    return Column(key, kind, np.append(reading.values, np.nan)[positions], (), read)
 
 
 def _contributors(record: dict[str, Any], n: int) -> Any:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.told import as_markdown, brief_number, brief_record, brief_text
-from shapley2d._base.words import counted, html_table, took_words, typeset
+from shapley2d._base.words import counted, html_table, took_words
 from shapley2d._valuation.facts import Facts
+from shapley2d._valuation.typeset import typeset
 from shapley2d._valuation.units import Units, unit_words
 
 if TYPE_CHECKING:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from shapley2d._base.arrow import pa
 from shapley2d._base.time_limit import parse_time
 from shapley2d._base.words import nearest_word
-from shapley2d._tables.texts.column import clean_texts
+from shapley2d._tables.frames import with_columns
+from shapley2d._tables.texts.column import encode_texts
 from shapley2d.cli.options import flag_of
 from shapley2d.exceptions import InputError
 
@@ -155,3 +157,13 @@ def id_names(source: Source, name: str) -> NDArray[Any]:
     names = [str(one) for one in found]
     whole = all(one.isdecimal() and str(int(one)) == one and len(one) < 19 for one in names)
     return np.array(names, dtype=np.int64 if whole else object)
+
+
+def clean_texts(table: Any) -> Any:
+    """A pyarrow table with trimmed text, and nulls where an entry is missing."""
+    columns = table.columns
+    for k, column in enumerate(columns):
+        if column.type in (pa.string(), pa.large_string()):
+            words, codes, _ = encode_texts(column)
+            columns[k] = words.take(pa.array(codes, mask=codes < 0))
+    return with_columns(table, columns)

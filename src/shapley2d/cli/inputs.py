@@ -20,10 +20,10 @@ from shapley2d._tables.column_warnings import find_keys, in_words, looks_like_ke
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.reading.files import Source, read_table
 from shapley2d._tables.target import as_target
-from shapley2d._tables.texts.column import clean_texts
 from shapley2d._tables.texts.numbers import EXACT
 from shapley2d.cli.columns import (
     choose_columns,
+    clean_texts,
     find_column,
     id_names,
     like_column,

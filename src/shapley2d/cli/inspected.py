@@ -15,7 +15,7 @@ from shapley2d._inspection.cells import reasons_text
 from shapley2d._inspection.inspect import check_width
 from shapley2d._inspection.ranking import rank_cells
 from shapley2d._inspection.tables.read import inspected_table
-from shapley2d._tables.digest import file_digest
+from shapley2d._inspection.tables.table_digest import file_digest
 from shapley2d._version import __version__
 from shapley2d.cli.columns import choose_columns, id_names
 from shapley2d.cli.console import place_columns, progress, shown, titled

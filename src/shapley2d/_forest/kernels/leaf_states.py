@@ -172,9 +172,7 @@ def fill_states(
     bundles: Ints,
     first: int,
     states: NDArray[Any],
-    codes: NDArray[Any],
-    stack: Ints,
-    goes: Bools,
+    height: int,
 ) -> None:
     """Fill the states of all rows in some bundles.
 
@@ -183,11 +181,12 @@ def fill_states(
     ``first``: the first bundle.
     ``states`` (bundles, n): receives them; of unsigned numbers with a bit for each column and
         split.
-    ``codes`` (height of the tree + 2, BLOCK): scratch of the kind of ``states``; so are ``stack``,
-        as long, and ``goes``, for a block.
+    ``height``: of the tree.
     """
     left, right, feature, threshold, missing_left, categories, n_words, words = tree
     kind = states.dtype.type
+    codes, stack = np.empty((height + 2, BLOCK), states.dtype), np.empty(height + 2, np.int64)
+    goes = np.empty(BLOCK, np.bool_)
     last, n = first + states.shape[0], states.shape[1]
     for start in range(0, n, BLOCK):
         stop = start + BLOCK if start + BLOCK < n else n

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._base.words import counted, plural, typed_number
+from shapley2d._base.words import counted, plural
 from shapley2d._inspection.binning import FEWEST_ROWS
 from shapley2d._inspection.columns.finding import HABIT, LEAST, LOW, RARE, SURE, UNSURE, shortened
 from shapley2d._inspection.columns.missing import is_mark, is_missing
@@ -19,7 +19,7 @@ from shapley2d._inspection.columns.notations import untold_dates
 from shapley2d._inspection.columns.spellings import misspellings
 from shapley2d._inspection.marginal import shape_of
 from shapley2d._inspection.tables.convert_units import convert
-from shapley2d._inspection.tables.entry_writer import EntryWriter, NumberStyle
+from shapley2d._inspection.tables.entry_writer import EntryWriter, NumberStyle, typed_number
 from shapley2d._tables.texts.units import is_unit
 
 if TYPE_CHECKING:

@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._base.words import typed_number
 from shapley2d._inspection.columns.finding import RARE, SUREST
-from shapley2d._inspection.tables.entry_writer import EntryWriter
+from shapley2d._inspection.tables.entry_writer import EntryWriter, typed_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -219,3 +219,12 @@ def _dated(iso: str, example: str, notation: str) -> str:
     parts = (*ends, year if len(last) == 4 else year[2:])
     parts = (year, month, day) if len(first) == 4 else parts
     return mark.join(parts) + (clock[1] or "") + time[:shown]
+
+
+def typed_number(number: float) -> str:
+    """A number as a person would type it, without the digits that rounding left.
+
+    >>> typed_number(17.0), typed_number(-0.5), typed_number(0.1 + 0.2)
+    ('17', '-0.5', '0.3')
+    """
+    return np.format_float_positional(number, precision=12, fractional=False, trim="-")

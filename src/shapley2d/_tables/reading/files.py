@@ -5,6 +5,7 @@ The content tells which of them a file is.
 
 from __future__ import annotations
 
+import gzip
 import io
 import re
 import stat
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shapley2d._base.limits import FREE_BYTES, read_parquet, unpack_gzip
+from shapley2d._base.limits import FREE_BYTES, Limits, read_parquet
 from shapley2d._base.words import format_bytes, nearest_word
 from shapley2d._tables.frames import plain_types
 from shapley2d._tables.reading.csv_text import (
@@ -90,10 +91,7 @@ def unpacked(data: bytes, path: str, *, separator: str | None, encoding: str | N
     """What the bytes of a file hold."""
     name = "stdin" if path == "-" else path
     if data.startswith(_GZIP):
-        try:
-            data = unpack_gzip(data, name)
-        except (OSError, EOFError, zlib.error):
-            raise InputError(f"{name} is a damaged gzip file: copy or download it again") from None
+        data = _unpack_gzip(data, name)
     if data.startswith(_PARQUET) or Path(path).suffix.lower() in (".parquet", ".pq"):
         return Contents(name, "parquet", data)
     if looks_like_spreadsheet(data):
@@ -111,6 +109,18 @@ def unpacked(data: bytes, path: str, *, separator: str | None, encoding: str | N
         return Contents(name, "json", b"", decoded, notes=(*notes,))
     mark = find_separator(decoded.text, name, separator)
     return Contents(name, "csv", b"", decoded, mark, notes=(*notes,))
+
+
+def _unpack_gzip(data: bytes, name: str) -> bytes:
+    limits = Limits(name, len(data))
+    content = io.BytesIO()
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+            while content.write(stream.read(2**20)):
+                limits.check(n_bytes=content.tell())
+    except (OSError, EOFError, zlib.error):
+        raise InputError(f"{name} is a damaged gzip file: copy or download it again") from None
+    return content.getvalue()
 
 
 def parse_table(held: Contents) -> Source:

@@ -10,7 +10,6 @@ import numpy as np
 from shapley2d._base.arrow import pa, pc
 from shapley2d._base.entries import with_texts
 from shapley2d._base.words import shown
-from shapley2d._tables.frames import with_columns
 from shapley2d._tables.table import Column, FromText
 from shapley2d._tables.texts.numbers import TextReading, are_long, common_places, plain_numbers
 from shapley2d._tables.texts.stray_rule import MISSING, read_texts
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
     import narwhals.stable.v2 as nw
     from numpy.typing import NDArray
-
-    from shapley2d._tables.table import Kind
 
 
 def text_column(
@@ -55,7 +52,7 @@ def text_column(
         gone = np.isnan(reading.values) & ~reading.strays & (counts > 0)
         marks |= {words[int(k)].as_py(): np.flatnonzero(codes == k) for k in np.flatnonzero(gone)}
     read = FromText(
-        _strays(reading, words, codes),
+        strays_of(reading, words, codes),
         reading.notation,
         _example(reading, words),
         "" if kind is not None and reading.unit else reading.remark,  # nothing was guessed
@@ -85,27 +82,6 @@ def _before_rounding(reading: TextReading, words: Any) -> int:
     texts = pc.utf8_ltrim(words.filter(pa.array(found)), "+0")  # 007 and 7 are the same number
     distinct = len(pc.unique(texts))
     return distinct if np.unique(reading.values[found]).size < distinct else 0
-
-
-def stored_column(texts: list[str | None], key: str, kind: Kind, notation: str) -> Column:
-    """A column from a file that keeps its entries as text, with the kind and notation it had."""
-    categories = tuple(sorted({text for text in texts if text is not None}))
-    place = {text: code for code, text in enumerate(categories)}
-    codes = np.array([-1 if text is None else place[text] for text in texts], dtype=np.int32)
-    if kind == "category":
-        entries = np.where(codes < 0, np.nan, codes.astype(np.float64))
-        return Column(key, kind, entries, categories, FromText(notation=notation))
-    words, positions, _ = encode_texts(as_texts(texts))
-    counts = np.bincount(positions[positions >= 0], minlength=len(words)).astype(np.int64)
-    asked = None if kind == "boolean" else kind
-    reading = read_texts(words, counts, kind=asked, notation=notation)
-    read = FromText(
-        _strays(reading, words, positions),
-        notation,
-        words=np.array([*categories, None], dtype=object),
-        codes=codes,
-    )
-    return Column(key, kind, np.append(reading.values, np.nan)[positions], (), read)
 
 
 def as_texts(items: Sequence[Any]) -> Any:
@@ -157,16 +133,6 @@ def encode_texts(texts: Any) -> tuple[Any, NDArray[np.int64], dict[str, NDArray[
     return words, codes, marks
 
 
-def clean_texts(table: Any) -> Any:
-    """A pyarrow table with trimmed text, and nulls where an entry is missing."""
-    columns = table.columns
-    for k, column in enumerate(columns):
-        if column.type in (pa.string(), pa.large_string()):
-            words, codes, _ = encode_texts(column)
-            columns[k] = words.take(pa.array(codes, mask=codes < 0))
-    return with_columns(table, columns)
-
-
 def _read_like(words: Any, counts: NDArray[np.int64], train: Column) -> TextReading | None:
     """Read a column as in the training table; None if that fails for most entries."""
     if train.kind == "category":
@@ -187,7 +153,7 @@ def _category(words: Any, codes: NDArray[np.int64], key: str, read: FromText) ->
     return Column(key, "category", places[codes], categories, read)
 
 
-def _strays(reading: TextReading, words: Any, codes: NDArray[np.int64]) -> dict[int, str]:
+def strays_of(reading: TextReading, words: Any, codes: NDArray[np.int64]) -> dict[int, str]:
     rows = np.flatnonzero(np.append(reading.strays, False)[codes])
     return dict(zip(rows.tolist(), words.take(pa.array(codes[rows])).to_pylist(), strict=True))
 

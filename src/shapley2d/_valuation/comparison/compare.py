@@ -10,10 +10,11 @@ import numpy as np
 
 from shapley2d._base.page import open_page, settings_words, write_page
 from shapley2d._base.page_data import brief, script_json
-from shapley2d._base.words import counted, html_table, printable, typeset
+from shapley2d._base.words import counted, html_table, printable
 from shapley2d._tables.frames import make_frame, objects
 from shapley2d._tables.match import matched_names, matched_rows
 from shapley2d._valuation.facts import Facts
+from shapley2d._valuation.typeset import typeset
 from shapley2d._valuation.units import Score, Units
 from shapley2d.exceptions import InputError
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.page_data import brief, codes_of, pack, quantise, quantise_errors, script_json
+from shapley2d._base.page_data import brief, pack, script_json
+from shapley2d._valuation.report.quantise import codes_of, quantise, quantise_errors
 from shapley2d._valuation.units import Units, sums_to_score
 from shapley2d.exceptions import InputError
 

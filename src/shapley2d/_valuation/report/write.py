@@ -9,7 +9,7 @@ import numpy as np
 from shapley2d._base.checks import check_whole
 from shapley2d._base.page import open_page, write_page
 from shapley2d._base.page_data import brief
-from shapley2d._base.words import counted, plural, typeset
+from shapley2d._base.words import counted, plural
 from shapley2d._valuation.facts import Facts, worth_words
 from shapley2d._valuation.report.payload import (
     as_marked,
@@ -18,6 +18,7 @@ from shapley2d._valuation.report.payload import (
     rows_to_show,
 )
 from shapley2d._valuation.report.typical import typical_entries
+from shapley2d._valuation.typeset import typeset
 from shapley2d._valuation.units import Units
 from shapley2d.exceptions import InputError
 
