@@ -18,6 +18,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from shapley2d import MonteCarlo, value_cells, value_game
 from shapley2d._base.progress import Pace
+from shapley2d._estimation import workers
 from shapley2d._estimation.run import run_draws
 from shapley2d._estimation.total import Lines
 from shapley2d.exceptions import InputError, UtilityError
@@ -96,6 +97,41 @@ def test_other_things_that_can_submit_are_refused(pool):
         InputError, match="has a submit, but not one that takes a function with its arguments"
     ):
         value_game(make_game(wait=0), 30, 4, cluster=pool, **OPTIONS)
+
+
+def pids_of(h, monkeypatch, tmp_path, alone_s):
+    """Values of a game by default workers, and the processes that computed them."""
+    monkeypatch.setattr(workers, "ALONE_S", alone_s)
+    monkeypatch.setattr(workers, "count_threads", lambda n_jobs: 2)  # on one core too
+
+    def game(S, F):
+        (tmp_path / str(os.getpid())).touch()
+        return h(S, F)
+
+    v = value_game(game, 5, 2, method=MonteCarlo(max_draws=16, tolerance=0))
+    return v, {int(path.name) for path in tmp_path.iterdir()}
+
+
+@pytest.mark.parametrize("alone_s", [0.0, 1e9])
+def test_by_default_processes_help_once_a_run_is_long(monkeypatch, tmp_path, alone_s):
+    v, pids = pids_of(lambda S, F: float(S[0] * F.sum()), monkeypatch, tmp_path, alone_s)
+    assert (os.getpid() in pids) == (alone_s > 0) and (len(pids) == 1 or not alone_s)
+    alone = value_game(lambda S, F: float(S[0] * F.sum()), 5, 2, n_jobs=1,
+                       method=MonteCarlo(max_draws=16, tolerance=0))  # fmt: skip
+    assert same_bits(v, alone)
+
+
+def test_what_cannot_be_sent_is_computed_here(monkeypatch, tmp_path):
+    lock = threading.Lock()  # as of a connection
+
+    def h(S, F):
+        with lock:
+            return float(S[0] * F.sum())
+
+    v, pids = pids_of(h, monkeypatch, tmp_path, 0.0)
+    assert pids == {os.getpid()} and v.total == pytest.approx(2.0)
+    with pytest.raises((TypeError, UtilityError), match="pickle"):  # where processes are asked for
+        value_game(h, 5, 2, n_jobs=2, method=MonteCarlo(max_draws=16, tolerance=0))
 
 
 def test_a_killed_worker_does_not_kill_the_run(plain, tmp_path):

@@ -123,8 +123,3 @@ def numbers_of(value: list[Any], *shape: int | None) -> NDArray[np.float64]:
 def none_if_infinite(number: float) -> float | None:
     """A number for JSON, which has no infinity."""
     return None if math.isinf(number) else number
-
-
-def infinite_if_none(number: float | None) -> float:
-    """The number that :func:`none_if_infinite` made."""
-    return math.inf if number is None else float(number)

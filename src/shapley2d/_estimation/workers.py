@@ -6,6 +6,7 @@ dies, its missing draws are computed again. Workers change no bit of the results
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 import sys
@@ -65,9 +66,13 @@ def in_order(
         alone_s = ALONE_S if n_jobs is None else 0.0
         # a worker of a cluster or of joblib may have no processes of its own
         if count_threads(n_jobs) == 1 or current_process().daemon:
-            alone_s = float("inf")
-        begin, here = time.monotonic(), n_jobs is None and not _can_be_sent(draws)
-        while done < draws.count and (here or time.monotonic() - begin < alone_s):
+            alone_s = math.inf
+        begin = time.monotonic()
+        while done < draws.count:
+            if time.monotonic() - begin >= alone_s:
+                if n_jobs is not None or _can_be_sent(draws):
+                    break
+                alone_s = math.inf
             yield draws(done)  # here, so that Ctrl-C need not wait
             done += 1
     while done < draws.count:

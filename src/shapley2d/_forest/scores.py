@@ -13,7 +13,13 @@ from shapley2d._forest.ensemble import library_of
 from shapley2d._forest.fitted import FittedTrees, Rows, Unit
 from shapley2d._forest.library import about
 from shapley2d._forest.losses import LOG, SQUARED
-from shapley2d._methods.score_facts import as_it_is, per_cent, score_facts, target_variance
+from shapley2d._methods.score_facts import (
+    MOST_UNEXPLAINED,
+    as_it_is,
+    per_cent,
+    score_facts,
+    target_variance,
+)
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -21,12 +27,6 @@ if TYPE_CHECKING:
     from shapley2d._forest.losses import Loss
     from shapley2d._forest.model import Model
     from shapley2d._tables.problem import Problem, Split
-
-MOST_UNEXPLAINED = 0.1
-"""The largest share of a gain that the rows may leave open without a warning.
-
-And of what predictions move the score, up or down, beyond which a model is refused.
-"""
 
 
 def score_name(problem: Problem, loss: Loss) -> str:

@@ -21,6 +21,13 @@ CLOSED_SCORES = {
 RARE = 0.2
 """A class is rare below this share of it and the largest class together."""
 
+MOST_UNEXPLAINED = 0.1
+"""The share of a model's gain that rows may leave open without a warning.
+
+A summary then says so first. And of what predictions move the score, up or down, beyond which a
+model is refused.
+"""
+
 _NAMES = {
     "neighbours": (
         "share of right neighbours",

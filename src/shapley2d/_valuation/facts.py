@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.words import counted, figure, format_seconds, plural
+from shapley2d._methods.score_facts import MOST_UNEXPLAINED
 from shapley2d._valuation.units import Score, Units, sums_to_score
 
 if TYPE_CHECKING:
@@ -16,10 +17,6 @@ if TYPE_CHECKING:
     from shapley2d._valuation.values import CellValues
 
 _LATE = 1.1  # times the limit, and half a second: a run that took longer says so
-
-
-MOST_UNEXPLAINED = 0.1
-"""The share of a model's gain that rows may leave open before a summary says so first."""
 
 
 @dataclass(frozen=True)
