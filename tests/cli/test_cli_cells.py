@@ -255,4 +255,3 @@ def test_the_smallest_tables(capsys, n, options):
     v = Valuation.load("v.parquet")
     assert ("Cells that hurt most" in out) == bool((v.values < 0).any())
     assert ("No cell is below 0" in out) <= (v.values >= 0).all()
-    assert "neighbours instead of" not in out
