@@ -1,11 +1,14 @@
 """What if: the score, the values and predictions after changed entries, against the definition."""
 
 import pickle
+from datetime import datetime, timedelta
 from functools import partial
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
@@ -18,7 +21,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
 from shapley2d import Forest, Valuation, value_cells
 from shapley2d._forest.draws import GROVE
@@ -315,6 +318,47 @@ def test_text_is_read_as_the_table_was(kind):
     meant = v.what_if({(0, "price"): 6.5, (1, "day"): "2024-02-03"})
     np.testing.assert_array_equal(said.values, meant.values)
     assert said.change != 0
+
+
+def as_floats(table):
+    """A step that takes whatever entries a table holds."""
+    rows = table.tolist() if isinstance(table, np.ndarray) else nw.from_native(table).rows()
+    return np.array([[_number(entry) for entry in row] for row in rows])
+
+
+def _number(entry):
+    if isinstance(entry, datetime):
+        return (entry - datetime(2024, 1, 1)) / timedelta(days=1)
+    return np.nan if entry is None else float(entry)
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table, np.array])
+def test_new_entries_reach_the_steps_before_a_model(kind):
+    days = [datetime(2024, 1, 1) + timedelta(days=k % 29) for k in range(60)]
+    parts = {
+        "count": [k % 7 for k in range(60)],
+        "own": [k % 3 == 0 for k in range(60)],
+        "day": days,
+    }
+    rows = list(zip(*parts.values(), strict=True))
+    table = np.array(rows, dtype=object) if kind is np.array else kind(parts)
+    names = ["x0", "x1", "x2"] if kind is np.array else list(parts)
+    features, y = as_floats(table), np.arange(60.0) % 7 + 0.3 * (np.arange(60) % 29)
+    model = make_pipeline(FunctionTransformer(as_floats), RandomForestRegressor(5, random_state=0))
+    v = value_cells(table, y, table, y, method=Forest(model.fit(table, y)))
+    new = {
+        (0, names[0]): 2.5,
+        (1, names[1]): True,
+        (2, names[2]): "2024-01-20",
+        (3, names[0]): None,
+    }
+    plain = value_cells(features, y, features, y, method=Forest(model[-1]))
+    entries = {(i, f"x{names.index(name)}"): entry for (i, name), entry in new.items()}
+    same = plain.what_if(entries | {(2, "x2"): 19})
+    np.testing.assert_allclose(v.what_if(new).values, same.values, **EXACT)
+    assert same.change != 0
+    with pytest.raises(InputError, match="holds booleans, and '7' is not one of them"):
+        v.what_if({(0, names[1]): 7})
 
 
 def held():

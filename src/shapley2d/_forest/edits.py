@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.entries import as_text, is_missing
 from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import did_you_mean, entry_text
-from shapley2d._tables.changes import change_cells
-from shapley2d._tables.convert import as_table
-from shapley2d._tables.kinds import KIND_PLURALS, match_columns
+from shapley2d._tables.kinds import KIND_PLURALS, match_column
+from shapley2d._tables.table import MILLISECONDS_PER_DAY
 from shapley2d._tables.target import LABEL
+from shapley2d._tables.texts.column import as_texts, text_column
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from shapley2d._base.arrays import Ints
     from shapley2d._tables.problem import Problem
@@ -49,11 +52,11 @@ def read_edits(problem: Problem, changes: Any) -> Edits:
     taken = np.array(list(places), dtype=np.intp)
     if not texts:
         return Edits(taken, None, labels)
+    rows = table.take_rows(taken)
     with without_warnings():
-        native = change_cells(table.take_rows(taken).native, texts)
-        read = as_table(native, "changes", like=table)
-        _check_kinds(read, table, texts)
-        return Edits(taken, match_columns(read, table, "changes"), labels)
+        columns = tuple(_changed(one, texts.get(one.name, {})) for one in rows.columns)
+        native = _native(rows.native, columns, texts)
+    return Edits(taken, replace(rows, columns=columns, frame=native, rows=None), labels)
 
 
 def _cells(problem: Problem, changes: Any) -> dict[tuple[int, int], Any]:
@@ -87,16 +90,75 @@ def _cells(problem: Problem, changes: Any) -> dict[tuple[int, int], Any]:
     return found
 
 
-def _check_kinds(read: Table, table: Table, changes: Mapping[str, Mapping[int, Any]]) -> None:
-    """Refuse new entries that are not of their column's kind."""
-    for column, wanted in zip(read.columns, table.columns, strict=True):
-        is_text = column.kind == "category" and wanted.kind != "category"
-        for k, text in changes.get(wanted.name, {}).items():
-            if text is not None and (is_text or np.isnan(column.entries[k])):
-                held = KIND_PLURALS[wanted.kind]
-                raise InputError(
-                    f"column {wanted.name!r} holds {held}, and {text!r} is not one of them"
-                )
+def _changed(column: Column, changes: Mapping[int, str | None]) -> Column:
+    """A column with some entries replaced; one that is not of its kind is refused."""
+    if not changes:
+        return column
+    read = text_column(as_texts([*changes.values()]), column.name, like=column)
+    mixed = read.kind == "category" and column.kind != "category"
+    for text, entry in zip(changes.values(), read.entries.tolist(), strict=True):
+        odd = column.kind == "boolean" and entry not in (0.0, 1.0)
+        if text is not None and (mixed or np.isnan(entry) or odd):
+            held = KIND_PLURALS[column.kind]
+            raise InputError(
+                f"column {column.name!r} holds {held}, and {text!r} is not one of them"
+            )
+    new = match_column(read, column, "changes")
+    entries = column.entries.copy()
+    entries[[*changes]] = new.entries
+    return replace(column, held=entries, rows=None, categories=new.categories)
+
+
+def _native(
+    native: Any, columns: Sequence[Column], changes: Mapping[str, Mapping[int, Any]]
+) -> Any:
+    """The user's kind of table with the new entries, which steps before a model may read."""
+    new = {
+        column.name: {k: _plain(column, float(column.entries[k])) for k in changes[column.name]}
+        for column in columns
+        if column.name in changes
+    }
+    if isinstance(native, np.ndarray):
+        numeric = native.dtype.kind in "biuf"
+        native = native.astype(np.float64 if numeric else object)
+        for j, column in enumerate(columns):
+            for k, entry in new.get(column.name, {}).items():
+                native[k, j] = np.nan if numeric and entry is None else entry
+        return native
+    frame = nw.from_native(native, eager_only=True)
+    for key in frame.columns:
+        if str(key) in new:
+            series = frame.get_column(key)
+            part = (changes if series.dtype == nw.String else new)[str(key)]
+            frame = frame.with_columns(_replaced(series, part).alias(key))
+    return frame.to_native()
+
+
+def _replaced(series: nw.Series[Any], changes: Mapping[int, Any]) -> nw.Series[Any]:
+    """A series with some entries replaced, of its own type if that holds them."""
+    items = series.to_list()
+    zoned = any(getattr(item, "tzinfo", None) for item in items)
+    for k, entry in changes.items():
+        zone = zoned and isinstance(entry, datetime)
+        items[k] = entry.replace(tzinfo=UTC) if zone else entry
+    with suppress(Exception):  # every library has errors of its own for what does not fit
+        own = nw.new_series(series.name, items, series.dtype, backend=series.implementation)
+        if own.to_list() == items:  # pyarrow drops decimals
+            return own
+    return nw.new_series(series.name, items, backend=series.implementation)
+
+
+def _plain(column: Column, entry: float) -> Any:
+    """An entry as a Python object; None where it is missing."""
+    if np.isnan(entry):
+        return None
+    if column.kind == "category":
+        return column.categories[int(entry)]
+    if column.kind == "date":
+        return datetime.fromisoformat(str(np.datetime64(round(entry * MILLISECONDS_PER_DAY), "ms")))
+    if column.kind == "boolean":
+        return bool(entry)
+    return int(entry) if entry.is_integer() else entry
 
 
 def _text(entry: Any, column: Column) -> str | None:

@@ -15,7 +15,7 @@ from shapley2d._base.warnings import without_warnings
 from shapley2d._inspection.inspect import inspect_cells
 from shapley2d._inspection.inspection import Inspection
 from shapley2d._inspection.repair import check_probability
-from shapley2d._tables.changes import change_cells
+from shapley2d._inspection.tables.changes import change_cells
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.intake import collected, names_columns
 from shapley2d._tables.target import TASKS

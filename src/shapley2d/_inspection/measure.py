@@ -17,11 +17,11 @@ from shapley2d._inspection.inspect import inspect_cells, read_label
 from shapley2d._inspection.inspection import Inspection
 from shapley2d._inspection.ranking import rank_cells
 from shapley2d._inspection.repair_gain import RepairGain
+from shapley2d._inspection.tables.changes import Changes, change_cells, change_vector
 from shapley2d._inspection.tables.entry_writer import EntryWriter
 from shapley2d._methods.run import Run
 from shapley2d._models.by_name import check_model, knn_of
 from shapley2d._models.exact import Exact
-from shapley2d._tables.changes import Changes, change_cells, change_vector
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.intake import with_targets

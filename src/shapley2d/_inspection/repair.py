@@ -16,8 +16,8 @@ from shapley2d._inspection.columns.finding import SURE_RIGHT
 from shapley2d._inspection.decided_entries import check_decided
 from shapley2d._inspection.decisions import read_decisions
 from shapley2d._inspection.ranking import rank_cells
+from shapley2d._inspection.tables.changes import change_cells, change_vector
 from shapley2d._inspection.tables.read import inspected_table
-from shapley2d._tables.changes import change_cells, change_vector
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest
 from shapley2d._tables.frames import frame_kind, make_frame

@@ -14,9 +14,9 @@ from shapley2d._base.arrow import pa, pq
 from shapley2d._base.atomic_write import atomic_write
 from shapley2d._base.words import FORMULA
 from shapley2d._inspection.decisions import same_entry
+from shapley2d._inspection.tables.changes import change_cells
 from shapley2d._inspection.tables.file_edits import change_records, field_spans
 from shapley2d._inspection.tables.read import inspected_table
-from shapley2d._tables.changes import change_cells
 from shapley2d._tables.frames import entries_of
 from shapley2d._tables.reading.files import parse_table, unpacked
 from shapley2d.exceptions import InputError
@@ -24,7 +24,7 @@ from shapley2d.exceptions import InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from shapley2d._tables.changes import Changes
+    from shapley2d._inspection.tables.changes import Changes
     from shapley2d._tables.reading.files import Contents, Source
 
 _FORMATS = {

@@ -103,7 +103,9 @@ def match_columns(valid: Table, train: Table, name: str = "X_valid") -> Table:
         raise InputError(
             f"{name} has {valid.n_columns} columns, but the training table has {train.n_columns}"
         )
-    columns = tuple(_recode(v, t, name) for v, t in zip(valid.columns, train.columns, strict=True))
+    columns = tuple(
+        match_column(v, t, name) for v, t in zip(valid.columns, train.columns, strict=True)
+    )
     return replace(valid, columns=columns)
 
 
@@ -129,14 +131,15 @@ def _are_numbers(words: Sequence[str]) -> bool:
     return plain_numbers(pa.array(words, pa.string())) is not None
 
 
-def _recode(column: Column, train: Column, name: str) -> Column:
+def match_column(column: Column, train: Column, name: str) -> Column:
+    """Give a column the kind and the category codes of the training column."""
     if column.kind != train.kind:
         if np.isnan(train.entries).all():  # nothing to compare with
             return Column(
                 train.name, train.kind, np.full(column.entries.size, np.nan), train.categories
             )
         if train.kind == "category" and set(column.text()) & set(train.categories):
-            return _recode(as_category(column.text(), column.name), train, name)
+            return match_column(as_category(column.text(), column.name), train, name)
         blank = np.isnan(column.entries).all()
         numeric = {column.kind, train.kind} <= {"number", "boolean"}
         if not blank and not numeric:

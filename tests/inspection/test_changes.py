@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from shapley2d import inspect_cells
+from shapley2d._inspection.tables.changes import change_cells, change_vector
 from shapley2d._inspection.tables.entry_writer import EntryWriter
-from shapley2d._tables.changes import change_cells, change_vector
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest
 from shapley2d.exceptions import InputError
