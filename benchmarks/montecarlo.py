@@ -30,7 +30,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import Draw, Draws, MonteCarlo, Stratum, value_cells
 from shapley2d._estimation.run import run_draws
-from shapley2d._estimation.total import Lines
 from shapley2d._models.model_game import ModelGame
 from shapley2d._models.sweeps import SWEEPS
 from shapley2d._tables.problem import make_problem
@@ -152,7 +151,7 @@ class WaitingDraws(Draws):
 
 def overhead(draws: int = 200) -> None:
     def spent(count, n_jobs):
-        return seconds_of(run_draws, WaitingDraws(count), Lines(), n_jobs=n_jobs)
+        return seconds_of(run_draws, WaitingDraws(count), n_jobs=n_jobs)
 
     one, start = spent(draws // 2, 1), spent(20, 2)
     two = spent(20 + draws, 2) - start  # without the time in which workers start

@@ -20,7 +20,6 @@ from shapley2d._base.precision import convergence_ratio
 from shapley2d._base.words import shown
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.run import run_draws
-from shapley2d._estimation.total import Lines
 from shapley2d._methods.method import Method, Option
 from shapley2d.exceptions import InputError
 from shapley2d_paper.baselines.checks import refuse_semivalue, refuse_settings
@@ -110,7 +109,6 @@ class OOB(Method):
         trees, table = self.draws(problem, run), problem.table
         _, total = run_draws(
             trees,
-            Lines(),
             title="2D-OOB",
             n_jobs=run.n_jobs,
             cluster=run.cluster,

@@ -9,7 +9,7 @@ import numpy as np
 from shapley2d import KNN, Draw, Draws, Exact, Stratum, value_cells
 from shapley2d._base.precision import convergence_ratio, interval_factor
 from shapley2d._base.streams import generator
-from shapley2d._estimation.total import Lines, Total
+from shapley2d._estimation.total import Total
 from shapley2d._knn.kriging import Kriging, sample_pairs
 from shapley2d._knn.metric import measure
 from shapley2d._knn.neighbours import Neighbours
@@ -211,7 +211,7 @@ class _FromZero:
 
 def _after(draws: Draws, counts: list[int]) -> Iterator[tuple[int, Estimate]]:
     """What the first draws give, for each of the counts."""
-    total = Total(draws, Lines())
+    total = Total(draws)
     for count in sorted(counts):
         for number in range(total.count, count):
             total.add(draws(number))

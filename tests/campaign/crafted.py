@@ -86,7 +86,7 @@ def checkpoint_bytes(record, arrays, **more):
 def named_checkpoints(path):
     """Crafted checkpoints by name, from a good one."""
     record, arrays = opened(path)
-    cells = arrays["0 cells total"]
+    cells = arrays["0 total"]
 
     def with_record(**changes):
         return checkpoint_bytes({**record, **changes}, arrays)
@@ -98,7 +98,7 @@ def named_checkpoints(path):
         return checkpoint_bytes(record, {**arrays, **changes})
 
     def with_cells(changed):
-        return with_arrays({"0 cells total": changed})
+        return with_arrays({"0 total": changed})
 
     def without(name):
         return checkpoint_bytes(
@@ -146,19 +146,14 @@ def named_checkpoints(path):
         "integers": with_cells(cells.astype(np.int64)),
         "transposed": with_cells(cells.T.copy()),
         "all transposed": with_arrays(
-            {
-                f"0 {part} {what}": array.T.copy() if part == "cells" else array
-                for part, of in (("cells", "cells"), ("rows", "columns"), ("columns", "rows"))
-                for what in ("total", "between", "within")
-                for array in [arrays[f"0 {of} {what}"]]
-            }
+            {name: arrays[name].T.copy() for name in ("0 total", "0 between", "0 within")}
         ),
         "flat array": with_cells(cells.ravel()),
         "empty array": with_cells(np.zeros((0, 0))),
-        "short rows": with_arrays({"0 rows total": arrays["0 rows total"][:-1]}),
-        "NaN": shifted("0 cells total", np.nan),
-        "infinite": shifted("0 rows total", np.inf),
-        "negative squares": shifted("0 cells between", -1.0),
+        "short": with_cells(cells[:-1]),
+        "NaN": shifted("0 total", np.nan),
+        "infinite": shifted("0 total", np.inf),
+        "negative squares": shifted("0 between", -1.0),
         "another count": with_record(count=record["count"] + 1),
         "more arrays": with_arrays({"more": np.zeros((3, 1))}),
         "compressed": archive(

@@ -14,14 +14,14 @@ from shapley2d._base.time_limit import TimeLimit
 from shapley2d._estimation.checkpoint import Saved
 from shapley2d._estimation.draws import OneDraw, Stratum
 from shapley2d._estimation.run import run_draws
-from shapley2d._estimation.total import Lines, Total
+from shapley2d._estimation.total import Total
 from shapley2d.exceptions import InputError, OutOfTimeError, UtilityError
 from tests.comparing import same_bits
 from tests.listed_draws import Listed, drawn, normal
 
 
 def run(draws=None, tolerance=0.1, **options):
-    return run_draws(draws or Listed(normal), Lines(), tolerance=tolerance, **options)[0]
+    return run_draws(draws or Listed(normal), tolerance=tolerance, **options)[0]
 
 
 def looks(estimate):
@@ -362,7 +362,7 @@ def test_values_that_are_known_are_one_draw():
     values = np.arange(6.0).reshape(3, 2)
     draws = OneDraw(values, np.array([1.0, 0.0, 2.0]), {"n_models": 7})
     (found, _), (added, _) = (
-        run_draws(draws, Lines(first)) for first in (None, np.array([0.5, 0.0]))
+        run_draws(draws, first=first) for first in (None, np.array([0.5, 0.0]))
     )
     np.testing.assert_array_equal(found.values, values)
     np.testing.assert_array_equal(added.values, values + np.outer([1, 0, 2], [0.5, 0]))

@@ -11,7 +11,7 @@ from shapley2d._base.precision import convergence_ratio, interval_factor
 from shapley2d._estimation.checkpoint import Saved
 from shapley2d._estimation.draws import Draw, Stratum
 from shapley2d._estimation.run import run_draws
-from shapley2d._estimation.total import Lines, Total
+from shapley2d._estimation.total import PARTS, Total
 from tests.listed_draws import Listed, drawn, normal
 
 from oracles import semivalue_weight
@@ -24,8 +24,8 @@ SUMS = {
 }
 
 
-def total_of(draws, count, lines=None):
-    total = Total(draws, lines or Lines())
+def total_of(draws, count, first=None):
+    total = Total(draws, first)
     for number in range(count):
         total.add(draws(number))
     return total
@@ -65,20 +65,10 @@ def test_where_values_count_from():
     first, labels = np.array([0.25, 0.75]), np.array([1.0, 0.0, -2.0])
     draws = Listed(lambda k: Draw(np.column_stack([normal(k), (k + 1) * labels])))
     cells = np.array([normal(k) + (k + 1) * np.outer(labels, first) for k in range(5)])
-    total = total_of(draws, 5, Lines(first))
+    total = total_of(draws, 5, first)
     np.testing.assert_allclose(total.mean(), cells.mean(axis=0))
     expected = with_unseen(5 * cells.sum(axis=2).var(axis=0), 5, "rows") / 20
     np.testing.assert_allclose(total.by_draws("rows"), expected)
-
-
-def test_sums_of_cells_have_joint_errors():
-    sums = np.random.default_rng(1).normal(size=(4, 3, 2))
-    cells = np.array([normal(k) for k in range(20)])
-    total = total_of(Listed(cells.__getitem__), 20, Lines(sums=sums))
-    found = np.einsum("gnm,knm->kg", sums, cells)
-    np.testing.assert_allclose(total.mean("sums"), found.mean(axis=0))
-    expected = np.cov(found.T) / 20
-    np.testing.assert_allclose(total.covariance(), expected + np.diag(np.diag(expected)) / 5)
 
 
 def test_a_cell_that_never_varied_has_an_error():
@@ -149,9 +139,11 @@ def finite_total(values, noise=0.0):
         lambda k: drawn([[values[k]]], errors=errors), (1, 1), strata=[Stratum(size=6.0)]
     )
     total = total_of(draws, len(values))
-    between, own = total._factors(0)
-    moments = [total.arrays[f"0 cells {one}"].item() for one in ("between", "within")]
-    return total, between * moments[0] + own * moments[1]
+    unseen = 1 + 4 / len(values)  # what four more draws add to how they differ
+    variances = [variance[0, 0] for variance, _ in total.sums[0].variances()]
+    if total.sums[0].open:
+        variances[0] /= unseen
+    return total, sum(variances)
 
 
 @pytest.mark.parametrize("noise", [0.0, 1.5])
@@ -212,7 +204,9 @@ def test_validation_rows_are_an_error_that_all_draws_share():
         return drawn(np.concatenate([normal(number)[:, :, None], lines], axis=2))
 
     total, plain = total_of(Listed(draw, lines=30), 12), total_of(Listed(normal), 12)
-    np.testing.assert_allclose(total.common(), np.moveaxis(lines, -1, 0))
+    np.testing.assert_allclose(
+        total.means()[(slice(1, None), *PARTS["cells"])], np.moveaxis(lines, -1, 0)
+    )
     found, alone = total.estimate(), plain.estimate()
     np.testing.assert_allclose(found.stderr**2, alone.stderr**2 + np.square(lines).sum(axis=2))
     assert total.by_validation() == pytest.approx(
@@ -286,7 +280,7 @@ def warned_and_covered(penalty, n_runs, n_draws):
     for seed in range(n_runs):
         game = Lookup(penalty, seed % 5)
         draws = Listed(game.draws(seed), game.shape, count=n_draws)
-        estimate, total = run_draws(draws, Lines())
+        estimate, total = run_draws(draws)
         warned.append(bool(total.dominant))
         assert ("largest_share" in estimate.info) == warned[-1]
         if not warned[-1]:
@@ -320,7 +314,7 @@ def test_memory_at_census_size():
     draws = Listed(lambda number: np.random.default_rng(number).random(shape), shape, count=8)
     tracemalloc.start()
     try:
-        run_draws(draws, Lines())
+        run_draws(draws)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -339,23 +333,22 @@ LISTS = {
 @pytest.mark.parametrize("kind", LISTS)
 def test_a_sum_goes_on_from_its_state_to_the_same_bits(kind):
     draws = LISTS[kind]()
-    lines = Lines(np.array([0.5, 0.25]), np.ones((2, *draws.shape)))
-    whole, half, further = total_of(draws, 7, lines), total_of(draws, 4, lines), Total(draws, lines)
+    first = np.array([0.5, 0.25])
+    whole, half, further = total_of(draws, 7, first), total_of(draws, 4, first), Total(draws, first)
     state = {name: array.copy() for name, array in half.state().items()}
     assert all(array.ndim <= 2 for array in state.values())
     assert half.n_bytes == sum(array.nbytes for array in state.values())
     further.restore(Saved(4, state, {}))
     for number in range(4, 7):
         further.add(draws(number))
-    for name, one in further.arrays.items():
-        other = whole.arrays[name]
-        assert one.tobytes("K") == other.tobytes("K"), name
+    for name, one in further.state().items():
+        assert one.tobytes("K") == whole.state()[name].tobytes("K"), name
 
 
 def test_what_draws_note_is_kept():
     draws = Listed(lambda k: drawn(normal(k), notes={"sizes": np.full((k + 1, 2), float(k))}))
     draws.notes_kept = {"sizes": 2}
-    half, further = total_of(draws, 2), Total(draws, Lines())
+    half, further = total_of(draws, 2), Total(draws)
     further.restore(Saved(2, half.state(), {}))
     further.add(draws(2))
     assert further.notes_of("sizes")[:, 0].tolist() == [0, 1, 1, 2, 2, 2]
@@ -364,21 +357,20 @@ def test_what_draws_note_is_kept():
 @pytest.mark.parametrize(
     ("name", "change", "words"),
     [
-        ("0 cells total", lambda array: None, "it has no 0 cells total"),
-        ("0 cells total", lambda array: array.T, r"its 0 cells total has the shape \(2, 3\)"),
-        ("0 rows between", lambda array: array.astype(np.float32), r"its 0 rows between has the shape"),
-        ("0 columns total", lambda array: array + np.nan, "its 0 columns total has entries that are not numbers"),
-        ("0 cells between", lambda array: -array, "its 0 cells between has entries below 0"),
-        ("0 sums between", lambda array: array - 1e6, "its 0 sums between has entries below 0"),
-        ("seen", lambda array: -array, "its seen has entries below 0"),
-        ("seen", lambda array: array + 1, "its counts do not fit each other"),
+        ("0 total", lambda array: None, "it has no 0 total"),
+        ("0 total", lambda array: array.T, r"its 0 total has the shape \(3, 4\)"),
+        ("0 between", lambda array: array.astype(np.float32), r"its 0 between has the shape"),
+        ("0 total", lambda array: array + np.nan, "its 0 total has entries that are not numbers"),
+        ("0 between", lambda array: -array, "its 0 between has entries below 0"),
+        ("0 seen", lambda array: -array, "its 0 seen has entries below 0"),
+        ("0 seen", lambda array: array + 1, "its counts do not fit each other"),
         ("more", lambda _: np.zeros((2, 1)), "it has more arrays than it should"),
     ],
 )  # fmt: skip
 def test_unsound_states_are_refused(name, change, words):
-    lines, draws = Lines(sums=np.ones((2, 3, 2))), Listed(normal)
-    state = total_of(draws, 4, lines).state()
+    draws = Listed(normal)
+    state = total_of(draws, 4).state()
     changed = change(state.pop(name, None))
     with pytest.raises(ValueError, match=words):
         arrays = state if changed is None else state | {name: changed}
-        Total(draws, lines).restore(Saved(4, arrays, {}))
+        Total(draws).restore(Saved(4, arrays, {}))

@@ -20,7 +20,6 @@ from shapley2d import MonteCarlo, value_cells, value_game
 from shapley2d._base.progress import Pace
 from shapley2d._estimation import workers
 from shapley2d._estimation.run import run_draws
-from shapley2d._estimation.total import Lines
 from shapley2d.exceptions import InputError, UtilityError
 from tests.comparing import same_bits
 from tests.listed_draws import Listed, drawn, normal
@@ -241,8 +240,7 @@ class Compiled(Listed):
 def test_compiled_draws_are_shared_by_threads():
     alone, shared, few = Compiled(), Compiled(), Compiled(at_once=1)
     one, two, three = (
-        run_draws(draws, Lines(), n_jobs=n_jobs)[0]
-        for draws, n_jobs in ((alone, 1), (shared, 2), (few, 4))
+        run_draws(draws, n_jobs=n_jobs)[0] for draws, n_jobs in ((alone, 1), (shared, 2), (few, 4))
     )
     assert (alone.most, shared.most, few.most) == (1, 2, 1)
     assert same_bits(one, two) and same_bits(one, three)
@@ -261,7 +259,7 @@ def test_compiled_draws_under_way_are_told_to_stop():
 
     draws = Ahead()
     draws.first = 8
-    assert run_draws(draws, Lines(), tolerance=0.5, n_jobs=2)[0].info["n_draws"] == 8
+    assert run_draws(draws, tolerance=0.5, n_jobs=2)[0].info["n_draws"] == 8
     assert seen[:8] == [False] * 8 and set(seen[8:]) == {True}
     assert not draws.stop[0]
 

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shapley2d._base.streams import generator
-from shapley2d._estimation.total import Lines
+from shapley2d._estimation.total import counted_from
 from shapley2d._forest import leaves as leaf_game
 from shapley2d._forest.leaves import LeafGame, Leaves
 from shapley2d._forest.trees import SplitTree, bits
 from shapley2d._forest.weights import mean_weights
-from shapley2d._methods.solve import baseline_lines
+from shapley2d._methods.solve import shares_of_labels
 from shapley2d._theory.semivalues import size_probabilities
 from shapley2d.exceptions import InputError
 
@@ -88,12 +88,12 @@ def make_game(X, *, semivalues=SEMIVALUES[0], owners=None, **more):
     return LeafGame(owners, len(X), semivalues, int(max(owners)) + 1, **more)
 
 
-def values_of(game, several, blind=0.0, lines=None):
+def values_of(game, several, blind=0.0, first=None):
     values = game.empty()
     for leaves in several:
         game.add_values(leaves, values)
     game.add_no_rows(blind, values)
-    return (lines or Lines()).read(values)["cells"]
+    return counted_from(values, first)
 
 
 @pytest.mark.parametrize("semivalues", SEMIVALUES)
@@ -110,8 +110,8 @@ def test_every_subset_of_rows_and_columns(semivalues, some, label, baseline):
     game = make_game(X, semivalues=semivalues, owners=owners, **more)
     asked = SimpleNamespace(baseline=baseline, label="y" if label else None)
     shape = SimpleNamespace(shape=(n, game.n_columns))
-    lines = baseline_lines(shape, SimpleNamespace(semivalues=semivalues), asked)
-    values = values_of(game, several, 0.7, lines)
+    first = shares_of_labels(shape, SimpleNamespace(semivalues=semivalues), asked)
+    values = values_of(game, several, 0.7, first)
     parts = [part for leaves in several for part in parts_of(leaves, X, owners)]
     h = utility(parts, 0.7, baseline=baseline, label=3 if label else None)
     expected = brute_force(h, n, game.n_columns, *semivalues)

@@ -27,12 +27,12 @@ from shapley2d.exceptions import InputError, OutOfTimeError, UtilityError
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from shapley2d._base.arrays import Floats
     from shapley2d._base.progress import Report
     from shapley2d._base.time_limit import TimeLimit
     from shapley2d._estimation.checkpoint import Checkpoint, Saved
     from shapley2d._estimation.draws import Draw, Draws
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._estimation.total import Lines
 
 _SMALL = 0.66  # an error beside another one: together a fifth longer than the other
 
@@ -41,8 +41,8 @@ _NOTE_BYTES = 2**28  # of a checkpoint, at most, for what draws have noted
 
 def run_draws(
     draws: Draws,
-    lines: Lines,
     *,
+    first: Floats | None = None,
     tolerance: float = 0.0,
     title: str = "valuing",
     n_jobs: int | None = None,
@@ -53,6 +53,7 @@ def run_draws(
 ) -> tuple[Estimate, Total]:
     """Add up draws until the largest error is at most ``tolerance`` of the spread, or all are in.
 
+    ``first``: the share that columns have in what labels alone give, where values count from 0.
     ``title``: the name of the method, for progress and messages.
     ``n_jobs``: threads for compiled draws, processes for others; the result is the same for any.
     ``cluster``: a Dask cluster, or a pool, to work on instead.
@@ -64,7 +65,7 @@ def run_draws(
     ``caveat`` where all draws were equal, and where one of them dominates; ``largest_share`` is
     then its share of the variation.
     """
-    run = _Run(draws, lines, tolerance, title, limit, checkpoint)
+    run = _Run(draws, first, tolerance, title, limit, checkpoint)
     if checkpoint is not None:
         checkpoint.load(run.go_on, run.total.n_bytes + _NOTE_BYTES)
     resumed = run.total.count
@@ -105,20 +106,20 @@ class _Run:
     def __init__(
         self,
         draws: Draws,
-        lines: Lines,
+        first: Floats | None,
         tolerance: float,
         title: str,
         limit: TimeLimit | None,
         checkpoint: Checkpoint | None,
     ) -> None:
-        self.lines, self.tolerance, self.title = lines, tolerance, title
+        self.first, self.tolerance, self.title = first, tolerance, title
         self.limit, self.checkpoint = limit, checkpoint
         self.stop: Literal["", "interrupted", "time_up"] = ""
         self.start(draws)
 
     def start(self, draws: Draws) -> None:
         """Begin with the first draw of a list."""
-        self.draws, self.total = draws, Total(draws, self.lines)
+        self.draws, self.total = draws, Total(draws, self.first)
         self.history: list[tuple[int, float]] = []
         self.wanted, self.level, self.needed = self.tolerance, 0, math.inf
         self.end = draws.count if draws.exact else draws.first

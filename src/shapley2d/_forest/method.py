@@ -95,7 +95,7 @@ class Forest(Method):
         """Values under a tree ensemble whose splits are held fixed, and the trees, for what if."""
         from shapley2d._base.in_threads import count_threads
         from shapley2d._forest.what_if import HeldForest
-        from shapley2d._methods.solve import baseline_lines, solve_draws
+        from shapley2d._methods.solve import shares_of_labels, solve_draws
 
         draws = self.draws(problem, run)
         estimate = solve_draws(self, draws, run, problem)
@@ -104,7 +104,7 @@ class Forest(Method):
         estimate.held = HeldForest(
             problem,
             draws,
-            baseline_lines(draws, run, problem),
+            shares_of_labels(draws, run, problem),
             n_trees=estimate.info["n_trees"],
             orders=orders,
             n_threads=count_threads(run.n_jobs),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._estimation.total import counted_from
 from shapley2d._forest.edits import read_edits
 from shapley2d._tables.problem import weigh_problem
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from shapley2d._base.arrays import Floats, Ints
-    from shapley2d._estimation.total import Lines
     from shapley2d._forest.draws import ForestDraws
     from shapley2d._forest.edits import Edits
     from shapley2d._forest.fitted import FittedTrees, Rows
@@ -36,14 +36,14 @@ class HeldForest:
     """The trees and tables of a run, held to answer questions about other entries.
 
     ``problem``: without the weights of its score.
-    ``lines``: count values from the baseline of the run.
+    ``first``: count values from the baseline of the run.
     ``n_trees``: where they are grown.
     ``orders``: the seed and the number of random orders in deep leaves.
     """
 
     problem: Problem
     draws: ForestDraws
-    lines: Lines
+    first: Floats | None
     n_trees: int
     orders: tuple[int, int]
     n_threads: int
@@ -68,7 +68,7 @@ class HeldForest:
             game.add_no_rows(after.blind() - before.blind(), change)
             parts = [self._changes(k, edits, before, after, piece) for piece in pieces]
             game.add_all(parts, stream, self.n_threads, change)
-            added[split.rows] += self.lines.read(change, split.rows)["cells"]
+            added[split.rows] += counted_from(change, self.first)
         scores, own, added = (one / len(splits) for one in (scores, own, added))
         pairs = zip(table.row_names[edits.rows].tolist(), *own.tolist(), strict=True)
         return scores[0], scores[1], added, {name: (one, other) for name, one, other in pairs}

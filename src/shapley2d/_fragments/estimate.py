@@ -11,7 +11,7 @@ from shapley2d._base.in_threads import count_threads
 from shapley2d._base.progress import now
 from shapley2d._base.words import counted
 from shapley2d._estimation.run import run_draws
-from shapley2d._estimation.total import Lines
+from shapley2d._estimation.total import PARTS
 from shapley2d._methods.solve import checkpoint_of
 from shapley2d._models.game_draws import AllSets, Orders
 from shapley2d._theory.axes import nested, step_weights
@@ -19,6 +19,7 @@ from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from shapley2d._base.arrays import Bools, Floats, Ints
+    from shapley2d._estimation.draws import Draw
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._fragments.game import FragmentGame
     from shapley2d._fragments.method import Judging
@@ -79,7 +80,8 @@ class ScoredOrders(Orders):
     def __init__(self, game: FragmentGame, run: Run, most: int) -> None:
         asked = ([game], [slice(None)], game.n_rows, run.semivalues)
         super().__init__(*asked, seed=run.seed, most=most)
-        self.first, self.notes_kept = FIRST_ORDERS, {"sets": game.n_rows, "scores": 3}
+        self.first = FIRST_ORDERS
+        self.notes_kept = {"sets": game.n_rows, "scores": 3, "rows": game.n_rows}
         (n, m), semivalues = self.shape, run.semivalues
         whole, every, one = (
             _scores(game, np.ones((1, n), dtype=bool))[0],
@@ -93,6 +95,11 @@ class ScoredOrders(Orders):
         shares = np.clip(_by_place(*of_columns, whole[0])[..., 0] / (whole[0] or 1.0), 0.0, 1.0)
         self._rows = _by_place(*mine, whole[0]) * step_weights(n, semivalues[0])[:, None]
         self._columns = shares * step_weights(m, semivalues[1])
+
+    def __call__(self, number: int) -> Draw:
+        draw = super().__call__(number)
+        rows = draw.values[:, :-1, 0].sum(axis=1)
+        return draw._replace(notes={**draw.notes, "rows": rows[None]})
 
     def placed(self, values: Floats, order: tuple[Ints, Ints]) -> Floats:
         (n, m), (rows, columns) = self.shape, order
@@ -125,13 +132,10 @@ def estimate_game(
 
     ``problem``, ``known``: what identifies the game in a checkpoint.
     """
-    n, m = game.n_rows, game.n_columns
-    draws = _draws(game, run, judging)
+    m, draws = game.n_columns, _draws(game, run, judging)
     how = "all sets" if draws.exact else "orders"
-    lines = Lines(sums=np.repeat(np.eye(n)[:, :, None], m, axis=2))
     estimate, total = run_draws(
         draws,
-        lines,
         tolerance=judging.tolerance,
         title="valuing contributors",
         n_jobs=run.n_jobs,
@@ -141,7 +145,12 @@ def estimate_game(
         checkpoint=checkpoint_of(judging, draws, run, problem, how=how, **known),
     )
     sets, scores = total.notes_of("sets").astype(bool), total.notes_of("scores")
+    by_validation = total.means()[1:][PARTS["rows"]]
+    covariance = by_validation.T @ by_validation
     if not draws.exact:
+        by_draws = np.atleast_2d(np.cov(total.notes_of("rows"), rowvar=False)) / total.count
+        np.fill_diagonal(by_draws, total.by_draws("rows"))
+        covariance += by_draws
         run.warn_of_precision(estimate, judging.tolerance, draws.limit, judging.max_draws)
         more = _more_sets(game, estimate.values.sum(axis=1))
         sets = np.concatenate([sets, more["sets"]])
@@ -150,7 +159,7 @@ def estimate_game(
     kept = np.sort(first_seen[sets[first_seen].any(axis=1)])
     here = game.compiled and run.cluster is None
     return Found(
-        estimate, total.covariance(),
+        estimate, covariance,
         sets[kept], scores[kept], how, 0 if draws.exact else total.count,
         game.n_trained if here else len(kept) * (2**m - 1 if draws.exact else m),
     )  # fmt: skip

@@ -8,11 +8,11 @@ import numpy as np
 
 from shapley2d._estimation.draws import Draws
 from shapley2d._estimation.run import run_draws
-from shapley2d._estimation.total import Lines
 from shapley2d._theory.semivalues import marginal_weights
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
+    from shapley2d._base.arrays import Floats
     from shapley2d._estimation.checkpoint import Checkpoint
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._methods.run import Run
@@ -29,7 +29,7 @@ def solve_draws(
     tolerance = float(getattr(method, "tolerance", 0.0))
     estimate, total = run_draws(
         draws,
-        baseline_lines(draws, run, problem),
+        first=shares_of_labels(draws, run, problem),
         tolerance=tolerance,
         title=method.name,
         n_jobs=run.n_jobs,
@@ -58,7 +58,7 @@ def check_draws(draws: Any, problem: Problem, method: str) -> None:
         )
 
 
-def baseline_lines(draws: Draws, run: Run, problem: Problem | None) -> Lines:
+def shares_of_labels(draws: Draws, run: Run, problem: Problem | None) -> Floats | None:
     """What a column gets of what the labels alone predict, where values count from 0.
 
     The score of the labels alone is a game b(S) of the rows, wherever no column is. Counting from 0
@@ -66,13 +66,13 @@ def baseline_lines(draws: Draws, run: Run, problem: Problem | None) -> Lines:
     first; with the label as a column, the first to join the label, which loses as much.
     """
     if problem is None or problem.baseline == "labels":
-        return Lines()
+        return None
     m, semivalue = draws.shape[1], run.semivalues[1]
     if problem.label is None:
-        return Lines(np.full(m, marginal_weights(semivalue, m)[0]))
+        return np.full(m, marginal_weights(semivalue, m)[0])
     first = np.full(m, marginal_weights(semivalue, m)[1] if m > 1 else 0.0)
     first[-1] = -marginal_weights(semivalue, m)[0]
-    return Lines(first)
+    return first
 
 
 def checkpoint_of(
