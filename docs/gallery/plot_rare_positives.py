@@ -2,8 +2,8 @@
 Only 2 % positives
 ==================
 
-One class is rare: frauds, failures, people who respond. Then plain accuracy hardly notices it, and
-values in accuracy hardly notice the columns. Balanced accuracy, in which all classes count the
+One class is rare: frauds, failures, people who respond. Then a plain score hardly notices it, and
+values by it hardly notice the columns. Balanced accuracy, in which all classes count the
 same, does.
 """
 
@@ -24,10 +24,11 @@ print(f"{(y[train] == '>50K').sum()} of {len(train)} training rows are positive,
 print(f"{(y[valid] == '>50K').sum()} of {len(valid)} validation rows")
 
 # %%
-# In accuracy the labels alone score 96 %, whatever the columns say, and the columns can add little.
-# In balanced accuracy guessing scores 50 %, and what the columns do for the rare class shows.
+# By the probability of the right label, the default, the labels alone score 96 %, whatever the
+# columns say, and the columns can add little. In balanced accuracy guessing scores 50 %, and what
+# the columns do for the rare class shows.
 points = {}
-for scoring in ("accuracy", "balanced_accuracy"):
+for scoring in ("probability", "balanced_accuracy"):
     v = value_cells(
         X[columns].iloc[train], y[train], X[columns].iloc[valid], y[valid], scoring=scoring
     )
@@ -36,7 +37,7 @@ for scoring in ("accuracy", "balanced_accuracy"):
     print(f"{scoring:18} baseline {baseline:.1f} %, the columns add {100 * v.total:.1f} points")
 
 # %%
-# So the two disagree about the columns. By accuracy, ``marital_status`` is worth nothing and
+# So the two disagree about the columns. By the default, ``marital_status`` is worth nothing and
 # ``workclass`` does harm; by balanced accuracy ``marital_status`` comes second.
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
 order = np.argsort(points["balanced_accuracy"])

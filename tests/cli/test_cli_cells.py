@@ -119,7 +119,7 @@ def test_table_for_people(capsys):
     twin = expected()
     # every number against the result: the score, the columns and the cells in points
     baseline, gain = twin.info["baseline_utility"], 100 * twin.total
-    assert f"Score {100 * baseline + gain:.1f} % (share of right neighbours); " in out
+    assert f"Score {100 * baseline + gain:.1f} % (mean probability of the right label); " in out
     assert f"the labels alone give {100 * baseline:.1f} %. The columns add {gain:.1f} points" in out
     columns = [line.split() for line in lines[start - 5 : start - 3]]
     assert [name for name, *_ in columns] == [
@@ -146,7 +146,7 @@ def test_json_for_machines(capsys):
     summary = json.loads(out)
     twin = expected(semivalue=("beta", 4, 1))
     assert summary["total"] == pytest.approx(twin.total)
-    assert summary["unit"] == "share of right neighbours; 1 is 100 points of the score"
+    assert summary["unit"] == "mean probability of the right label; 1 is 100 points of the score"
     assert [cell["value"] for cell in summary["lowest"]] == pytest.approx(
         np.sort(twin.values, axis=None)[:4]
     )

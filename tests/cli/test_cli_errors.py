@@ -132,7 +132,7 @@ CASES = [
     (GOOD + "--groups town", "--groups town: good.csv has no such column: it has 'name', 'age', 'city', 'outcome'"),
     (GOOD + "--valid-weight mass", "--valid-weight mass: good.csv has no such column"),
     (GOOD + "--valid-weight city", "--valid-weight must hold a number for every row"),
-    (GOOD + "--scoring f1_macro", "has no closed form: it is not a mean over validation rows: use 'accuracy' or"),
+    (GOOD + "--scoring f1_macro", "has no closed form: it is not a mean over validation rows: use 'probability' or"),
     (GOOD + "--time-order outcome", "--time-order outcome is the target: name another column"),
     (GOOD + "--groups city", "--groups has 2 groups, too few for --cv 5: ask for fewer folds"),
     (GOOD + "--time-order city", "--time-order must hold a number or a date for every row"),

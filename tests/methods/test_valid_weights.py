@@ -42,7 +42,7 @@ def utility(y, y_valid, weights, **more):
         ({"valid_weight": WEIGHTS}, WEIGHTS),
         ({"scoring": "balanced_accuracy"}, balanced(Y_VALID)),
         ({"scoring": "balanced_accuracy", "valid_weight": WEIGHTS}, balanced(Y_VALID, WEIGHTS)),
-        ({"scoring": "accuracy", "valid_weight": WEIGHTS, "semivalue": "banzhaf"}, WEIGHTS),
+        ({"scoring": "probability", "valid_weight": WEIGHTS, "semivalue": "banzhaf"}, WEIGHTS),
     ],
 )
 def test_nearest_neighbours_equal_brute_force(options, weights, baseline):
@@ -201,7 +201,7 @@ def test_names_estimator_and_score():
     )
 
 
-CLOSED = "no closed form: .* validation rows: use 'accuracy' or 'balanced_accuracy'"
+CLOSED = "no closed form: .* validation rows: use 'probability' or 'balanced_accuracy'"
 
 
 class NoValidation(KNN):
@@ -213,6 +213,10 @@ class NoValidation(KNN):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (
+            {"scoring": "accuracy"},
+            "which label has most votes is not a sum over neighbours: use 'probability' or",
+        ),
         ({"scoring": "f1_macro"}, "has no closed form: it is not a mean over validation rows"),
         ({"scoring": "balanced"}, "is not one of scikit-learn's scores: did you mean 'balanced_ac"),
         ({"scoring": make_scorer(max_error)}, CLOSED),

@@ -128,7 +128,7 @@ def test_workers_change_nothing():
         ({"method": Exact("boosting", preprocess="none")}, "hist_gradient_boosting"),
         (
             {"method": Exact("boosting"), "scoring": "f1"},
-            "'boosting' in classification: use accuracy",
+            "'boosting' in classification: use probability, accuracy",
         ),
         ({"method": MonteCarlo("boosting"), "max_time": 0.001}, "too short|is over"),
     ],

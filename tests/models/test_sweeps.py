@@ -182,7 +182,7 @@ def test_options_that_cannot_be_used_are_named(options, message):
     [
         (MonteCarlo("ridge"), {"scoring": "neg_log_loss"}, "use accuracy, balanced_accuracy, or a model of scikit-learn"),
         (MonteCarlo("ridge"), {"scoring": "r2"}, "scoring='r2' cannot be computed by the built-in model='ridge'"),
-        (MonteCarlo("knn"), {"scoring": "f1"}, "has no closed form: it is not a mean over validation rows: use 'accuracy'"),
+        (MonteCarlo("knn"), {"scoring": "f1"}, "has no closed form: it is not a mean over validation rows: use 'probability'"),
         (MonteCarlo("ridge", preprocess="none"), {}, "or use another model, such as model='tree'"),
         (MonteCarlo("ridge", truncation=0.1), {}, "truncation=0.1 does not go with model='ridge'"),
         (MonteCarlo("knn", truncation=0.1), {}, "truncation=0.1 does not go with model='knn'"),

@@ -155,9 +155,9 @@ def test_beeswarm_is_grey_where_the_entry_is_no_number():
     v = Valuation(
         np.arange(6.0).reshape(3, 2), np.zeros((3, 2)), np.arange(3), ["t", "x"], _table=table
     )
-    grey, coloured = plots.beeswarm(v).collections
-    assert len(grey.get_offsets()) == 4
-    assert coloured.get_array().tolist() == [0.0, 1.0]
+    (dots,) = plots.beeswarm(v).collections
+    assert dots.get_array().tolist() == [0.0, None, 1.0, None, None, None]
+    assert len({tuple(colour) for colour in dots.to_rgba(dots.get_array())[[1, 3, 4, 5]]}) == 1
 
 
 def test_bars_of_columns_are_sums_with_intervals_the_most_valuable_first():

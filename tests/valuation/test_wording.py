@@ -83,7 +83,12 @@ def test_score_of_neighbours_is_the_share_of_right_ones():
     assert score == pytest.approx(100 * right, abs=0.051)
     assert start == pytest.approx(100 * alone, abs=0.051)
     assert gain == pytest.approx(100 * (right - alone), abs=0.051)
-    assert "share of right neighbours" in score_words(v)
+    assert "mean probability of the right label" in score_words(v)
+    assert v.info["scoring"] == "probability"
+    again = value_cells(
+        X[train], y[train], X[valid], y[valid], method=method, scoring=v.info["scoring"]
+    )
+    assert again == v
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -194,7 +199,7 @@ def test_a_rare_class_is_named_with_what_accuracy_measures():
     assert "'fraud'" in rare_words(v) and "balanced_accuracy" in rare_words(v)
     balanced = value_cells(X, y, X, y, scoring="balanced_accuracy")
     assert rare_words(balanced) == ""
-    assert "share of right neighbours, balanced" in score_words(balanced)
+    assert "mean probability of the right label, balanced" in score_words(balanced)
 
 
 def test_twenty_equal_classes_are_not_rare():

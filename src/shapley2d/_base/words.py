@@ -161,7 +161,7 @@ def printable(text: str, keep: str = "") -> str:
 
 
 _SHARES = (
-    "share of right neighbours",
+    "probability",
     "accuracy", "balanced_accuracy", "f1", "precision", "recall", "roc_auc", "average_precision",
     "jaccard", "top_k_accuracy", "r2", "explained_variance",
 )  # fmt: skip

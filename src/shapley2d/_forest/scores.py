@@ -14,6 +14,7 @@ from shapley2d._forest.fitted import FittedTrees, Rows, Unit
 from shapley2d._forest.library import about
 from shapley2d._forest.losses import LOG, SQUARED
 from shapley2d._methods.score_facts import (
+    ALIKE,
     MOST_UNEXPLAINED,
     as_it_is,
     per_cent,
@@ -178,14 +179,14 @@ def loss_of_constant(loss: Loss, rows: Rows) -> float:
 def facts_of_score(problem: Problem, loss: Loss, unit: Unit) -> dict[str, Any]:
     """The score for a result's record: its name, what it is, and how to show it."""
     name, balanced = score_name(problem, loss), problem.scoring == "balanced_accuracy"
-    scoring = f"{loss.share}, all classes counting the same" if balanced else name
+    scoring = f"{loss.share}, {ALIKE}" if balanced else name
     if loss is SQUARED:
         shown_as = "r2" if unit.shift else "neg_mean_squared_error"
-        return {"scoring": scoring, **score_facts(replace(problem, scoring=shown_as), "leaves")}
+        return score_facts(replace(problem, scoring=shown_as), "leaves")
     plain = replace(problem, scoring="balanced_accuracy" if balanced else None)
     facts = score_facts(plain, "leaves")
     if loss.by_class:
-        return {"scoring": scoring, **facts}
+        return facts
     if not unit.shift:
         return {"scoring": scoring, "score": as_it_is(f"minus the {loss.name}")}
     words = f"{loss.name} removed{', balanced' if balanced else ''}"

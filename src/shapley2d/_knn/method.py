@@ -48,9 +48,10 @@ class KNN(Method):
     """Nearest neighbours: no model is trained, and no subset of rows is sampled.
 
     The utility of some rows and columns is the share of the K nearest rows that have the label of
-    a validation row, on average; in regression minus the squared error of their mean. The sum over
-    all subsets of rows has a closed form (Jia et al., VLDB 2019); subsets of columns are all
-    evaluated, or sampled. Where all are, values are exact.
+    a validation row, on average, which is the score ``"probability"``, that of the right label; in
+    regression minus the squared error of their mean. The sum over all subsets of rows has a closed
+    form (Jia et al., VLDB 2019); subsets of columns are all evaluated, or sampled. Where all are,
+    values are exact.
 
     Parameters
     ----------
@@ -272,7 +273,7 @@ class KNN(Method):
         return work / (TRIPLES_PER_S * count_threads(run.n_jobs))
 
     def score(self, problem: Problem, run: Run) -> float:  # noqa: ARG002
-        """The share of right votes of the whole table, less that of the labels alone."""
+        """The score of the whole table, less that of the labels alone."""
         from shapley2d._theory.game import gain_of_all
 
         return gain_of_all(self.games(problem), from_zero=problem.baseline == "zero")
@@ -341,6 +342,8 @@ class KNN(Method):
             return
         kind = "Regressor" if task == "regression" else "Classifier"
         why = "it is not a mean over validation rows"
+        if scoring == "accuracy":
+            why = "which label has most votes is not a sum over neighbours"
         if isinstance(scoring, str) and "absolute" in scoring:
             why = "the absolute error is not a sum over pairs of neighbours"
         elif task == "regression":

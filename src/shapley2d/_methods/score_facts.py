@@ -13,10 +13,13 @@ if TYPE_CHECKING:
     from shapley2d._tables.problem import Problem
 
 CLOSED_SCORES = {
-    "classification": ("accuracy", "balanced_accuracy"),
+    "classification": ("probability", "balanced_accuracy"),
     "regression": ("neg_mean_squared_error",),
 }
-"""The scores that are means over validation rows with a closed form, by task."""
+"""The scores that are means over validation rows with a closed form, by task; the default first.
+
+The share of right neighbours is the probability that they give to the right label.
+"""
 
 RARE = 0.2
 """A class is rare below this share of it and the largest class together."""
@@ -28,19 +31,26 @@ A summary then says so first. And of what predictions move the score, up or down
 model is refused.
 """
 
+_PROBABILITY = "mean probability of the right label"
 _NAMES = {
     "neighbours": (
-        "share of right neighbours",
+        "probability",
+        _PROBABILITY,
         (
             "of the {n_neighbors} nearest neighbours of a validation row, the share with its "
             "label; accuracy would count a row as right if most of them have it"
         ),
     ),
     "leaves": (
-        "mean probability of the right label",
+        "probability",
+        _PROBABILITY,
         "the probability that the trees give to the label of a validation row, on average",
     ),
-    "model": ("accuracy", "the share of validation rows that are predicted right"),
+    "model": (
+        "accuracy",
+        "accuracy",
+        "the share of validation rows that are predicted right",
+    ),
 }
 _VARIANCE = (
     "R²",
@@ -54,6 +64,8 @@ _VARIANCE = (
 def score_facts(problem: Problem, predicts: str, n_neighbors: int | None = None) -> dict[str, Any]:
     """The score of a problem for a result's record: its name, what it is, and how to show it.
 
+    ``scoring`` is the name by which a call asks for it.
+
     ``shift + factor * utility`` is per cent where ``per_cent`` is true. A squared error is shown as
     the share of the variance of the validation targets that is explained, exactly: R squared of all
     validation rows, each split with the same weight as in the utility.
@@ -64,28 +76,33 @@ def score_facts(problem: Problem, predicts: str, n_neighbors: int | None = None)
     >>> facts["name"], facts["factor"], facts["shift"]
     ('R²', 25.0, 100.0)
     """
+    default, name, says = _NAMES[predicts]
+    says = says.format(n_neighbors=n_neighbors)
     classifies = problem.target.task == "classification"
-    default = "accuracy" if classifies else "r2" if predicts == "model" else _SQUARED
+    if not classifies:
+        default = "r2" if predicts == "model" else _SQUARED
     asked = default if problem.scoring is None else problem.scoring
     if not isinstance(asked, str):
-        return {"score": as_it_is("the score that was given")}
+        given = "the score that was given"
+        return {"scoring": given, "score": as_it_is(given)}
+    facts: dict[str, Any] = {"scoring": asked}
     if not classifies:
-        return {"score": _of_numbers(problem, asked)}
-    if asked not in ("accuracy", "balanced_accuracy"):
-        return {"score": per_cent(asked) if is_share(asked) else as_it_is(asked)}
-    name, says = _NAMES[predicts]
-    says = says.format(n_neighbors=n_neighbors)
-    rarest = None
-    if asked == "accuracy":
+        return facts | {"score": _of_numbers(problem, asked)}
+    if asked == default:
         rarest = _rarest(problem)
-    elif predicts == "model":
-        name, says = "balanced accuracy", f"{says}, all classes counting the same"
-    else:
-        name, says = f"{name}, balanced", f"{says}; all classes count the same"
-    return {"score": per_cent(name, says, **({"rarest": rarest} if rarest else {}))}
+        return facts | {"score": per_cent(name, says, **({"rarest": rarest} if rarest else {}))}
+    if asked != "balanced_accuracy":
+        return facts | {"score": per_cent(asked) if is_share(asked) else as_it_is(asked)}
+    if predicts == "model":
+        return facts | {"score": per_cent("balanced accuracy", f"{says}, {ALIKE}")}
+    balanced = per_cent(f"{name}, balanced", f"{says}; all classes count the same")
+    return {"scoring": f"{default}, {ALIKE}", "score": balanced}
 
 
 _SQUARED = "neg_mean_squared_error"
+
+ALIKE = "all classes counting the same"
+"""What balanced accuracy adds to another score."""
 
 
 def as_it_is(name: str, says: str = "") -> dict[str, Any]:

@@ -48,7 +48,7 @@ MODELS = {
     "knn": Model("the K-nearest-neighbour utility, built in; KNN(...) for other options"),
     "boosting": Model(
         "boosted trees, built in: milliseconds a subset, missing entries as such",
-        scorings=("accuracy", "balanced_accuracy", "neg_log_loss", "r2"),
+        scorings=("probability", "accuracy", "balanced_accuracy", "neg_log_loss", "r2"),
         instead="hist_gradient_boosting",
     ),
     "random_forest": Model(

@@ -58,8 +58,8 @@ def model_games(method: Any, problem: Problem, run: Run) -> ProblemGames:
             _warn_of_errors(scoring)
         else:
             info |= _constant_baseline(games, problem)
-        by_default = scoring is None and problem.target.task == "classification"
-        info |= score_facts(problem, "leaves" if by_default and model == "boosting" else "model")
+        shares = scoring in (None, "probability") and problem.target.task == "classification"
+        info |= score_facts(problem, "leaves" if shares and model == "boosting" else "model")
     if problem.label is not None:
         games = [LabelGame(game, from_zero=problem.baseline == "zero") for game in games]
     rows, n_rows = [split.rows for split in problem.splits], problem.table.n_rows

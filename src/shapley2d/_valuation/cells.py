@@ -125,11 +125,11 @@ def value_cells(
         The weight of each validation row in the score, in any unit: of the rows of X_valid, or,
         without it, of the rows of X. A column named here is not a feature.
     scoring : str or callable, optional
-        What a model is scored by: scikit-learn's name of a score, or a scorer. By default accuracy
-        (of nearest neighbours the share of right votes, of forests the probability of the right
-        label), or R squared, shown as such for squared errors. ``KNN`` takes
-        ``"accuracy"``, and with ``Forest`` ``"balanced_accuracy"``, in which all classes count the
-        same, and ``"neg_mean_squared_error"``.
+        What a model is scored by: scikit-learn's name of a score, or a scorer. By default accuracy,
+        or R squared, shown as such for squared errors. ``KNN`` and ``Forest`` have closed forms for
+        ``"probability"``, their default (that of the right label; of nearest neighbours the share
+        that has it), ``"balanced_accuracy"``, in which all classes count the same, and
+        ``"neg_mean_squared_error"``. ``info["scoring"]`` has the name of the score.
     baseline : {"labels", "zero"}
         What no columns are worth: what the rows' labels alone predict, or 0, as in the paper.
     semivalue : "shapley", "banzhaf" or ("beta", a, b)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,23 +71,21 @@ def heatmap(
     check_whole(max_columns, "max_columns", 1)
     check_choice(rows, "rows", _ROW_ORDERS)
     check_choice(columns, "columns", ("original", "value"))
-    if rows == "label" and valuation._labels is None:
+    labels = valuation._labels
+    if rows == "label" and labels is None:
         raise InputError("rows='label' needs the target, which this valuation does not hold")
     ax = make_axes(ax, (7.0, 6.0))
     from matplotlib.colors import LinearSegmentedColormap
 
-    of_rows, of_columns = valuation.row_values, valuation.column_values
-    i, j = np.arange(of_rows.size), np.arange(of_columns.size)
-    if rows != "original":
-        labels = [np.array(valuation._labels, dtype=np.str_)] if rows == "label" else []
-        i = np.lexsort([of_rows, *labels])
-    if columns == "value":
-        j = np.argsort(-of_columns, kind="stable")
     units, (n, m) = Units.of(valuation), valuation.shape
-    seen = largest_in_magnitude(units.cells.factor * valuation.values[np.ix_(i, j)], max_rows)
+    of_rows, of_columns = valuation.row_values, valuation.column_values
+    by: dict[str, Any] = {"original": (range(n),), "value": (of_rows,), "label": (of_rows, labels)}
+    i = np.lexsort(by[rows])
+    j = np.argsort(-of_columns, kind="stable") if columns == "value" else np.arange(m)
+    seen = largest_in_magnitude(valuation.values[np.ix_(i, j)], max_rows)
     limit = units.cells.factor * (colour_limit(valuation.values) if limit is None else limit)
     image = ax.imshow(
-        largest_in_magnitude(seen, max_columns, 1),
+        units.cells.factor * largest_in_magnitude(seen, max_columns, 1),
         LinearSegmentedColormap.from_list("shapley2d", [LIGHT[name] for name in DIVERGING]),
         vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest",
         extent=(-0.5, m - 0.5, n - 0.5, -0.5),
@@ -94,27 +93,30 @@ def heatmap(
     _name_ticks(ax.yaxis, valuation._shown_rows[i].tolist(), 24)
     _name_ticks(ax.xaxis, [valuation.column_names[k] for k in j], 40, rotation=90)
     ax.set_ylabel(_ROW_ORDERS[rows])
-    above, right = ax.inset_axes((0, 1.02, 1, 0.15)), ax.inset_axes((1.02, 0, 0.15, 1))
-    sums = largest_in_magnitude(units.points.factor * of_columns[j], max_columns)
-    _steps(above, sums, m, orientation="vertical")
-    above.set(xlim=ax.get_xlim(), xticks=[], ylabel="sum")
-    sums = largest_in_magnitude(units.rows.factor * of_rows[i], max_rows)
-    _steps(right, sums, n, orientation="horizontal")
-    right.set(ylim=ax.get_ylim(), yticks=[], xlabel="sum")
-    right.tick_params(axis="x", labelrotation=90)
-    above.locator_params(axis="y", nbins=3)
-    right.locator_params(axis="x", nbins=3)
+    _margin(ax, units.points.factor * of_columns[j], max_columns, above=True)
+    _margin(ax, units.rows.factor * of_rows[i], max_rows, above=False)
     bar = ax.figure.colorbar(image, cax=ax.inset_axes((1.2, 0, 0.03, 1)), extend="both")
     bar.set_label(axis_words("value of a cell", units.cells))
     return ax
 
 
-def _steps(ax: Axes, sums: Floats, size: int, **style: Any) -> None:
-    """Sums as bars without gaps, along an axis of this size; blue above 0, red below."""
-    edges = np.linspace(-0.5, size - 0.5, sums.size + 1)
-    for worth, colour in ((sums.clip(min=0), "bar-good"), (sums.clip(max=0), "bar-harm")):
-        ax.stairs(worth, edges, fill=True, color=LIGHT[colour], **style)
-    ax.spines[["top", "right"]].set_visible(False)
+def _margin(ax: Axes, sums: Floats, most: int, *, above: bool) -> None:
+    """Sums as bars without gaps beside a map; blue above 0, red below."""
+    side = ax.inset_axes((0, 1.02, 1, 0.15) if above else (1.02, 0, 0.15, 1))
+    shown = largest_in_magnitude(sums, most)
+    edges = np.linspace(-0.5, sums.size - 0.5, shown.size + 1)
+    for worth, colour in ((shown.clip(min=0), "bar-good"), (shown.clip(max=0), "bar-harm")):
+        side.stairs(
+            worth, edges, fill=True, color=LIGHT[colour],
+            orientation="vertical" if above else "horizontal",
+        )  # fmt: skip
+    if above:
+        side.set(xlim=ax.get_xlim(), xticks=[], ylabel="sum")
+    else:
+        side.set(ylim=ax.get_ylim(), yticks=[], xlabel="sum")
+    side.spines[["top", "right"]].set_visible(False)
+    side.tick_params(axis="x", labelrotation=90)
+    side.locator_params(nbins=3)
 
 
 def waterfall(
@@ -145,25 +147,22 @@ def waterfall(
     2.0
     """
     check_whole(max_columns, "max_columns", 1)
-    i, unit = find_row(valuation, row, line), Units.of(valuation).rows
-    values = valuation.values[i]
+    i, (m,) = find_row(valuation, row, line), valuation.values[0].shape
+    values, errors = valuation.values[i], valuation.stderr[i]
     order = np.argsort(-np.abs(values), kind="stable")
-    if order.size > max_columns:
-        order = order[: max(1, max_columns - 1)]
-    labels = [_cell_label(valuation, i, j) for j in order.tolist()]
-    steps, errors = values[order], valuation.stderr[i, order]
-    if left := values.size - order.size:
-        labels.append(f"{left} other columns")
-        steps = np.append(steps, values.sum() - steps.sum())
+    shown = order if m <= max_columns else order[: max(1, max_columns - 1)]
+    names = [_cell_label(valuation, i, j) for j in shown.tolist()]
+    steps, errors = values[shown], errors[shown]
+    if shown.size < m:
+        names.append(f"{m - shown.size} other columns")
+        steps = np.append(steps, values[order[shown.size :]].sum())
         errors = np.append(errors, 0.0)  # unknown: the errors of a row's cells are correlated
-    ends = unit.factor * np.cumsum(steps)
-    widths = unit.factor * np.append(steps, values.sum())
-    reach = unit.factor * valuation._interval_factor * np.append(errors, valuation.row_stderr[i])
-    starts = np.append(ends - widths[:-1], 0.0)
-    words = axis_words("value", unit)
-    ax = _bars([*labels, "the row's value"], widths, reach, words, ax, starts)
-    at = np.arange(ends.size)
-    ax.vlines(ends, at + 0.35, at + 0.65, color=LIGHT["muted"], lw=0.8)
+    ends = np.cumsum(steps)
+    ax = _bars(
+        valuation, ax, [*names, "the row's value"], np.append(steps, values.sum()),
+        np.append(errors, valuation.row_stderr[i]), "value", Units.of(valuation).rows,
+        np.append(ends - steps, 0.0),
+    )  # fmt: skip
     label = "" if valuation._labels is None else f", labelled {plain(valuation._labels[i])}"
     ax.set_title(f"{valuation._row_word.capitalize()} {plain(valuation._shown_rows[i])}{label}")
     return ax
@@ -187,40 +186,48 @@ def column_bars(valuation: CellValues, ax: Axes | None = None, *, max_columns: i
     [6.0, 3.0]
     """
     check_whole(max_columns, "max_columns", 1)
-    unit, values = Units.of(valuation).points, valuation.column_values
-    order = np.sort(np.argsort(-np.abs(values), kind="stable")[:max_columns])
-    order = order[np.argsort(-values[order], kind="stable")]
-    reach = unit.factor * valuation._interval_factor * valuation.column_stderr[order]
-    words = axis_words("what the column adds", unit)
-    names = [plain(valuation.column_names[j]) for j in order]
-    ax = _bars(names, unit.factor * values[order], reach, words, ax)
+    values = valuation.column_values
+    order = np.argsort(-np.abs(values), kind="stable")[:max_columns]
+    order = order[np.lexsort((order, -values[order]))]
+    ax = _bars(
+        valuation, ax, [plain(valuation.column_names[j]) for j in order], values[order],
+        valuation.column_stderr[order], "what the column adds", Units.of(valuation).points,
+    )  # fmt: skip
     if order.size < values.size:
         ax.set_title(f"The largest {order.size:,} of {values.size:,} columns")
     return ax
 
 
 def _bars(
-    names: Sequence[str],
-    widths: Floats,
-    reach: Floats,
-    words: str,
+    valuation: CellValues,
     ax: Axes | None,
+    names: list[str],
+    values: Floats,
+    stderr: Floats,
+    what: str,
+    unit: Unit,
     starts: Floats | float = 0.0,
 ) -> Axes:
     """Bars from above to below, with intervals at their ends where there are errors."""
-    ax, at = make_axes(ax, (7.0, 0.34 * widths.size + 1.4)), np.arange(widths.size)
-    ax.barh(at, widths, left=starts, height=0.7, color=signed(widths))
+    ax, at = make_axes(ax, (7.0, 0.34 * values.size + 1.4)), np.arange(values.size)
+    left, widths = unit.factor * starts, unit.factor * values
+    reach = unit.factor * valuation._interval_factor * stderr
+    ax.barh(at, widths, left=left, height=0.7, color=signed(widths))
     known = (reach > 0) & np.isfinite(reach)  # a single draw has no known error
+    style: dict[str, Any] = {"fmt": "none", "ecolor": LIGHT["ink"], "capsize": 2, "lw": 1}
     if known.any():
-        ax.errorbar(
-            (starts + widths)[known], at[known], xerr=reach[known],
-            fmt="none", ecolor=LIGHT["ink"], capsize=2, lw=1,
-        )  # fmt: skip
-    ax.axvline(0, color=LIGHT["ink"], lw=0.8)
-    ax.set_yticks(at, names)
-    ax.set_ylim(at.size - 0.4, -0.6)
+        ax.errorbar((left + widths)[known], at[known], xerr=reach[known], **style)
+    _name_lines(ax, names)
+    words = axis_words(what, unit)
     ax.set_xlabel(f"{words}, with 95 % intervals" if known.any() else words)
     return ax
+
+
+def _name_lines(ax: Axes, names: list[str]) -> None:
+    """Names from above to below, and a line at 0."""
+    ax.axvline(0, color=LIGHT["ink"], lw=0.8, zorder=0)
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.4, -0.6)
 
 
 def beeswarm(valuation: CellValues, ax: Axes | None = None, *, max_columns: int = 20) -> Axes:
@@ -242,23 +249,20 @@ def beeswarm(valuation: CellValues, ax: Axes | None = None, *, max_columns: int 
     check_whole(max_columns, "max_columns", 1)
     columns = np.argsort(-np.abs(valuation.values).sum(axis=0), kind="stable")[:max_columns]
     ax, unit = make_axes(ax, (7.0, 0.4 * columns.size + 1.6)), Units.of(valuation).cells
-    x = unit.factor * valuation.values[:, columns].T.ravel()
-    y = np.concatenate([k + _swarm(valuation.values[:, j]) for k, j in enumerate(columns)])
-    ranks = np.concatenate([_ranks(valuation, int(j)) for j in columns])
-    known = np.isfinite(ranks)
-    style: dict[str, Any] = {"s": 9, "linewidths": 0, "rasterized": x.size > 5000}
-    if not known.all():
-        ax.scatter(x[~known], y[~known], color=LIGHT["muted"], **style)
-    if known.any():
-        dots = ax.scatter(
-            x[known], y[known], c=ranks[known], cmap="viridis", vmin=0, vmax=1, **style
-        )
+    from matplotlib import colormaps
+
+    ranks = _ranks(valuation, columns.tolist())
+    dots = ax.scatter(
+        unit.factor * valuation.values[:, columns].T,
+        [k + _swarm(valuation.values[:, j]) for k, j in enumerate(columns)],
+        c=ranks, vmin=0, vmax=1, plotnonfinite=True,
+        cmap=colormaps["viridis"].with_extremes(bad=LIGHT["muted"]), **_dots(ranks.size),
+    )  # fmt: skip
+    if np.isfinite(ranks).any():
         bar = ax.figure.colorbar(dots, ax=ax, ticks=[0, 1], aspect=40, pad=0.02)
         bar.ax.set_yticklabels(["low", "high"])
         bar.set_label("entry, by rank in its column")
-    ax.axvline(0, color=LIGHT["ink"], lw=0.8, zorder=0)
-    ax.set_yticks(range(columns.size), [plain(valuation.column_names[j]) for j in columns])
-    ax.set_ylim(columns.size - 0.4, -0.6)
+    _name_lines(ax, [plain(valuation.column_names[j]) for j in columns])
     ax.set_xlabel(axis_words("value of a cell", unit))
     return ax
 
@@ -305,11 +309,11 @@ def entry_dots(
     if valuation._table is None:
         raise InputError("plot_entries needs the entries of a table, which these values have not")
     j, unit = names.index(column), Units.of(valuation).cells
-    of, apart = valuation._table.columns[j], as_marked(marked, valuation.shape)[:, j]
+    apart = as_marked(marked, valuation.shape)[:, j]
     ax, y = make_axes(ax, (7.0, 4.2)), unit.factor * valuation.values[:, j]
+    of = valuation._table.columns[j]
     x, ticks = _places(of, apart) if of.kind in ("number", "date") else _sides(of, max_categories)
-    style: dict[str, Any] = {"s": 12, "linewidths": 0, "rasterized": x.size > 5000}
-    ax.scatter(x[~apart], y[~apart], c=signed(y[~apart]), alpha=0.6, **style)
+    ax.scatter(x[~apart], y[~apart], c=signed(y[~apart]), alpha=0.6, **_dots(x.size))
     if apart.any():
         ax.scatter(
             x[apart], y[apart], s=46, facecolors="none", edgecolors=LIGHT["ink"], label="marked"
@@ -324,7 +328,7 @@ def entry_dots(
     ax.set_ylabel(axis_words("value of the cell", unit))
     ax.set_xlabel(plain(column))
     if ticks:
-        ax.set_xticks(list(ticks), [plain(name, 16) for name in ticks.values()], rotation=30)
+        ax.set_xticks([*ticks], [plain(name, 16) for name in ticks.values()], rotation=30)
     return ax
 
 
@@ -335,32 +339,34 @@ def _places(column: Column, apart: Any) -> tuple[Floats, dict[float, str]]:
     low, high = (float(usual.min()), float(usual.max())) if usual.size else (0.0, 1.0)
     step = 0.06 * (high - low or 1.0)
     places = np.clip(column.entries, low - 2 * step, high + 2 * step)
-    places[missing] = low - 4 * step + step * _jitter(column.entries)[missing]
-    dated, gone = column.kind == "date", {low - 4 * step: f"no {column.kind}"}
-    ticks = {
-        at: str(np.datetime64(round(at), "D")) if dated else f"{at:,.4g}"
-        for at in np.linspace(low, high, 5).tolist()
-    }
-    return places, (gone if missing.any() else {}) | (ticks if dated or missing.any() else {})
+    places[missing] = low - 4 * step + step * _jitter(missing.size)[missing]
+    dated = column.kind == "date"
+    ticks = {low - 4 * step: f"no {column.kind}"} if missing.any() else {}
+    if dated or ticks:
+        for at in np.linspace(low, high, 5).tolist():
+            ticks[at] = str(np.datetime64(round(at), "D")) if dated else f"{at:,.4g}"
+    return places, ticks
 
 
 def _sides(column: Column, most: int) -> tuple[Floats, dict[float, str]]:
     """Where the entries of categories are drawn, the most frequent first, and their names."""
-    missing = np.isnan(column.entries)
-    found, code, count = np.unique(
-        column.entries[~missing], return_inverse=True, return_counts=True
-    )
-    order = np.argsort(-count, kind="stable")
-    names = [column._entry_text(float(one)) for one in found[order[:most]]]
-    names += [f"{found.size - most:,} others"] * (found.size > most)
-    places = np.full(missing.size, float(len(names)))
-    places[~missing] = np.minimum(np.argsort(order), most)[code]
-    names += ["missing"] * bool(missing.any())
-    return places + _jitter(column.entries), {float(k): name for k, name in enumerate(names)}
+    texts = column.text()
+    found = [text for text, _ in Counter(texts).most_common() if text is not None]
+    place: dict[str | None, int] = {text: min(k, most) for k, text in enumerate(found)}
+    names = found[:most] + [f"{len(found) - most:,} others"] * (len(found) > most)
+    place[None] = len(names)
+    names += ["missing"] * (None in texts)
+    sides = np.array([place[text] for text in texts]) + _jitter(len(texts))
+    return sides, {float(k): name for k, name in enumerate(names)}
 
 
-def _jitter(values: Floats) -> Floats:
-    return np.random.default_rng(0).uniform(-0.25, 0.25, values.size)
+def _jitter(size: int) -> Floats:
+    return np.random.default_rng(0).uniform(-0.25, 0.25, size)
+
+
+def _dots(size: int) -> dict[str, Any]:
+    """How dots look; many of them are pixels in a file of vectors."""
+    return {"s": 10, "linewidths": 0, "rasterized": size > 5000}
 
 
 def largest_in_magnitude(values: Floats, n: int, axis: int = 0) -> Floats:
@@ -417,19 +423,24 @@ def _cell_label(valuation: CellValues, i: int, j: int) -> str:
     return name if valuation._table is None else f"{name} = {_entry_label(valuation, i, j)}"
 
 
-def _ranks(valuation: CellValues, j: int) -> Floats:
-    """Ranks of a column's entries between 0 and 1; NaN where they are missing or not numbers."""
+def _ranks(valuation: CellValues, columns: list[int]) -> Floats:
+    """Ranks of entries in their column, from 0 to 1; NaN where they are missing or not numbers.
+
+    One line for each of these columns.
+    """
     from scipy.stats import rankdata
 
-    column = None if valuation._table is None else valuation._table.columns[j]
-    if column is None or column.kind == "category":
-        return np.full(valuation.shape[0], np.nan)
-    ranks = rankdata(column.entries, nan_policy="omit") - 1
-    return np.asarray(ranks / max(1, np.isfinite(ranks).sum() - 1))
+    entries = np.full((len(columns), len(valuation)), np.nan)
+    known = () if valuation._table is None else valuation._table.columns
+    for k, j in enumerate(columns if known else []):
+        if known[j].kind != "category":
+            entries[k] = known[j].entries
+    ranks = rankdata(entries, axis=1, nan_policy="omit") - 1
+    return np.asarray(ranks / np.maximum(np.isfinite(entries).sum(axis=1, keepdims=True) - 1, 1))
 
 
 def _swarm(values: Floats, bins: int = 80) -> Floats:
     """Offsets within 0.4 of the middle, the wider the more values are nearly the same."""
     counts, edges = np.histogram(values, bins)
     share = counts / max(10, counts.max())
-    return np.asarray(1.6 * _jitter(values) * share[np.digitize(values, edges[1:-1])])
+    return np.asarray(1.6 * _jitter(values.size) * share[np.digitize(values, edges[1:-1])])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
@@ -21,9 +20,8 @@ from shapley2d._base.page import known_facts, settings_words
 from shapley2d._tables.frames import FRAME_KINDS
 from shapley2d._tables.kinds import as_category
 from shapley2d._tables.sealed import read_sealed, write_sealed
-from shapley2d._tables.table import Column, FromText, Kind, Table
-from shapley2d._tables.texts.column import as_texts, encode_texts, strays_of
-from shapley2d._tables.texts.stray_rule import read_texts
+from shapley2d._tables.table import Column, Kind, Table
+from shapley2d._tables.texts.column import as_texts, text_column
 from shapley2d._valuation.facts import Facts
 from shapley2d._valuation.units import Score
 from shapley2d.exceptions import InputError
@@ -166,18 +164,11 @@ def _table(record: dict[str, Any], cells: SealedCells) -> Table | None:
 
 
 def _stored_column(texts: list[str | None], key: str, kind: Kind, notation: str) -> Column:
-    """A column from a file that keeps its entries as text, with the kind and notation it had."""
-    column = as_category(texts, key)
+    """A column from its entries as text, of the kind and in the notation that it had."""
     if kind == "category":
-        return replace(column, from_text=FromText(notation=notation))
-    codes = np.nan_to_num(column.entries, nan=-1.0).astype(np.int32)
-    written = np.array([*column.categories, None], dtype=object)
-    words, positions, _ = encode_texts(as_texts(texts))
-    counts = np.bincount(positions[positions >= 0], minlength=len(words)).astype(np.int64)
+        return as_category(texts, key)
     asked = None if kind == "boolean" else kind
-    reading = read_texts(words, counts, kind=asked, notation=notation)
-    read = FromText(strays_of(reading, words, positions), notation, words=written, codes=codes)
-    return Column(key, kind, np.append(reading.values, np.nan)[positions], (), read)
+    return text_column(as_texts(texts), key, kind=asked, notation=notation)
 
 
 def _contributors(record: dict[str, Any], n: int) -> Any:
