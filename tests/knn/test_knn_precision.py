@@ -51,3 +51,33 @@ def test_subsets_that_are_asked_for_come_in_pairs(asked):
     assert [str(one.message).endswith("use n_subsets=16 or more") for one in said] == [True] * (
         asked < 14
     )
+
+
+@pytest.mark.parametrize(("n_valid", "passes"), [(2, 8), (24, 2), (40, 1)])
+def test_a_run_starts_with_four_subsets_to_a_column_and_eight_draws(n_valid, passes):
+    """Enough for a coarse tolerance; their intervals hold, however few chunks the validation rows make."""
+    data = table("regression", n=40)
+    data = *data[:2], data[2][:n_valid], data[3][:n_valid]
+    exact = value_cells(*data, method=replace(SAMPLED, subsets="all"), n_jobs=1)
+    held = []
+    for seed in range(40):
+        method = replace(SAMPLED, tolerance=0.5)
+        v = value_cells(*data, method=method, n_jobs=1, random_state=seed)
+        assert v.info["n_subsets"] == 4 * M * passes and v.info["n_chunks"] >= 8
+        (low, high), factor = v.interval(), v._interval_factor
+        columns = np.abs(v.column_values - exact.column_values) <= factor * v.column_stderr
+        cells = (low <= exact.values) & (exact.values <= high)
+        held.append([cells.mean(), columns.mean()])
+        assert v.row_values == pytest.approx(exact.row_values, abs=1e-9)  # and so the total
+    assert (np.mean(held, axis=0) >= 0.93).all()
+
+
+def test_subsets_grow_where_the_tolerance_asks():
+    data = table("regression", n=40)
+    runs = [
+        value_cells(*data, method=replace(SAMPLED, tolerance=tolerance), n_jobs=1)
+        for tolerance in (0.5, 0.05, 0.01)
+    ]
+    assert all(v.info["converged"] for v in runs)
+    used = [v.info["n_subsets"] for v in runs]
+    assert 4 * M == used[0] < used[1] < used[2]

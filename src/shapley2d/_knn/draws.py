@@ -110,7 +110,8 @@ class KnnDraws(Draws):
         self.count = self.a_pass * self._n_passes
         self.first = int(counts.clip(max=LEAST_CHUNKS).sum())
         if self.every_row:
-            self.first = self.a_pass if self.n_subsets is None else self.count
+            passes = self._n_passes if self.n_subsets else -(-LEAST_CHUNKS // self.a_pass)
+            self.first = self.a_pass * min(passes, self._n_passes)
         # by two chunks of one validation row each, intervals of sums of rows held 0.85
         turns = max(2, -(-LEAST_CHUNKS // n_folds))
         self._least = int(counts.clip(max=turns).sum())

@@ -33,11 +33,11 @@ MAX_ALL_COLUMNS = 24
 MAX_SAMPLED_COLUMNS = 1024
 """Beyond here a sample is refused, too: its regressions take the third power of their number."""
 
-FIRST_PER_COLUMN = 12
-"""Subsets to a column that a sampled draw has, where the caller asks for no number."""
+FIRST_PER_COLUMN = 4
+"""Subsets to a column that a sampled draw has at first, where the caller asks for no number.
 
-LEAST_SUBSETS = 32
-"""Subsets of such a draw, at least."""
+One more than intervals need. Draws grow where their errors exceed the tolerance.
+"""
 
 CROSSED_ROWS = 4000
 """With more rows that validate each other, a sample of them is used: all take minutes to hours."""
@@ -221,7 +221,7 @@ class KNN(Method):
         everything, wanted = 2**n_columns, self.n_subsets
         takes_all = self.subsets == "all"
         if wanted is None:
-            wanted = max(FIRST_PER_COLUMN * n_columns, LEAST_SUBSETS)
+            wanted = FIRST_PER_COLUMN * n_columns
             few = everything * _pairs(problem) <= FEW_TRIPLES
             takes_all = takes_all or (
                 self._may_take_all(n_columns) and (few or self.tolerance == 0)
