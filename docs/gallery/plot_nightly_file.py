@@ -62,4 +62,4 @@ inspection.rank(9)[["row", "column", "entry", "expected", "probability"]]
 # .. code-block:: text
 #
 #    shapley2d inspect last-month.csv -o last-month.parquet
-#    shapley2d inspect tonight.csv --reference last-month.parquet --fail-if 0 --report tonight.html
+#    shapley2d inspect tonight.csv --reference last-month.parquet --fail-if 0,findings --report tonight.html

@@ -247,7 +247,10 @@ def test_a_spreadsheet_is_repaired_into_a_csv(capsys):
             "line 2: there is no column 'agee' in people.csv (did you mean 'age'?): correct that",
         ),
         ("repair people.csv empty.csv -o clean.csv", "empty.csv holds no decisions"),
-        ("repair - decisions.csv -o clean.csv", "needs the name of a file, not -: its format is"),
+        (
+            "repair - decisions.csv -o clean.csv",
+            "--output needs the name of a table, not -: its format is",
+        ),
         ("inspect people.csv --target boght", "has no such column (did you mean 'bought'?)"),
         ("inspect people.csv --report page.txt", "the name must end in .html"),
         ("inspect people.csv -o people.csv", "would overwrite an input"),
@@ -442,7 +445,43 @@ def test_a_spreadsheet_does_not_become_a_csv_that_runs(capsys, place):
     told = run(capsys, command, code=2)
     assert "would run as a formula where a spreadsheet opens clean.csv" in told.err
     assert "=cmd" in told.err
-    assert "or keep it with --keep-formulas" in told.err
+    assert "or keep it with shapley2d repair --keep-formulas" in told.err
     assert not Path("clean.csv").exists()
     run(capsys, f"{command} --keep-formulas")
     assert text in Path("clean.csv").read_text()
+
+
+def test_sure_suggestions_are_written_in_one_command(capsys):
+    told = run(capsys, "inspect people.csv -t bought --id id --json --repair-sure sure.csv")
+    said = json.loads(told.out)
+    changed = {(one["line"], one["column"]): one["after"] for one in said["repaired"]}
+    assert changed[9, "city"] == "Birmingham" and said["files"]["repaired"] == "sure.csv"
+    for one in said["suspects"]:
+        is_sure = one["probability"] >= 0.8 and one["sure"] >= 0.9
+        assert ((one["line"], one["column"]) in changed) == is_sure
+    old, new = (Path(one).read_bytes().split(b"\n") for one in ("people.csv", "sure.csv"))
+    lines = {k + 1 for k, pair in enumerate(zip(old, new, strict=True)) if pair[0] != pair[1]}
+    assert lines == {line for line, _ in changed}
+    out = run(capsys, "inspect people.csv -t bought --id id --repair-sure sure.csv").out
+    assert f"{len(changed)} entry repaired\nrepaired: sure.csv" in out
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("--repair-sure people.csv", "--repair-sure people.csv would overwrite an input"),
+        (
+            "--repair-sure sure.parquet",
+            "--repair-sure sure.parquet: people.csv is written again as",
+        ),
+        ("--repair-sure x.csv -o x.csv", "--repair-sure and --output both name x.csv"),
+        ("--repair-sure nowhere/x.csv", "--repair-sure nowhere/x.csv"),
+    ],
+)
+def test_sure_suggestions_go_to_a_file_of_their_own(capsys, folder, command, words):
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    told = run(capsys, f"inspect people.csv {command}", code=2).err
+    assert words in told and told.count("\n") == 1
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    told = run(capsys, "inspect - --repair-sure x.csv", code=2).err
+    assert "--repair-sure needs the name of a table, not -" in told

@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import re
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from shapley2d._inspection import rewrite
 from shapley2d._inspection.decisions import same_entry
 from shapley2d._inspection.rewrite import write_changed
-from shapley2d._tables.reading.files import read_contents, read_table
+from shapley2d._tables.reading.files import parse_table, read_contents, read_table
 from shapley2d.exceptions import InputError
 
 # also what Python takes for line ends, quotes, separators, byte-order marks and formulas
@@ -188,24 +189,19 @@ def test_typed_columns_of_parquet(tmp_path):
     assert after.schema.types == table.schema.types
 
 
-@pytest.mark.parametrize(("name", "row"), [("t.csv", 1), ("t.jsonl", 0), ("t.parquet", 2)])
+@pytest.mark.parametrize(("name", "row"), [("t.csv", 1), ("t.jsonl", 0)])
 def test_a_file_that_would_say_something_else_is_not_written(name, row, tmp_path, monkeypatch):
     path, output = tmp_path / name, tmp_path / f"clean-{name}"
     path.write_bytes(FORMATS[name]([["1", "x", "u"], ["2", "y", "v"], ["3", "z", "w"]]))
     table = read_table(str(path)).table
-    for function in ("changed_csv", "change_records", "change_cells"):
+    for function in ("csv_edits", "json_edits"):
         real = getattr(rewrite, function)
 
         def elsewhere(*parts, real=real):  # writes into the next row
             *rest, changes = parts
-            by_row = all(isinstance(key, int) for key in changes)
-            moved = (
-                {(key + 1) % 3: part for key, part in changes.items()}
-                if by_row
-                else {
-                    key: {(k + 1) % 3: v for k, v in part.items()} for key, part in changes.items()
-                }
-            )
+            moved = {
+                key: {(k + 1) % 3: v for k, v in part.items()} for key, part in changes.items()
+            }
             return real(*rest, moved)
 
         monkeypatch.setattr(rewrite, function, elsewhere)
@@ -223,3 +219,149 @@ def test_a_line_end_inside_a_string_is_not_the_end_of_a_line(tmp_path, capsys):
     source = read_table(str(path))
     assert source.table.to_pydict() == {"a": ["x\u2028y", "\x85z"], "b": [1, 2]}
     assert [source.line(row) for row in range(2)] == [1, 2]
+
+
+LINES = [
+    '{"t": "a", "n": 1.10, "f": true}',
+    '{"t": null, "n": null, "f": null}',
+    '{"n": 2, "f": false}',
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "new", "written"),
+    [
+        ("t", 1, "1e5", '"t": "1e5"'),
+        ("t", 1, "true", '"t": "true"'),
+        ("t", 1, "NaN", '"t": "NaN"'),
+        ("t", 2, "1.10", '"t": "1.10"'),
+        ("t", 0, "7", '"t": "7"'),
+        ("n", 1, "1.10", '"n": 1.10'),
+        ("n", 0, "9007199254740993", '"n": 9007199254740993'),
+        ("n", 2, ".5", '"n": 0.5'),
+        ("n", 2, "abc", '"n": "abc"'),
+        ("f", 1, "true", '"f": true'),
+        ("f", 1, None, '"f": null'),
+    ],
+)
+def test_json_says_a_new_entry_as_its_column_does(tmp_path, name, row, new, written):
+    path, output = tmp_path / "t.jsonl", tmp_path / "clean.jsonl"
+    path.write_text("\n".join(LINES))
+    write_again(path, output, read_table(str(path)).table, {name: {row: new}})
+    after = output.read_text().split("\n")
+    assert written in after[row]
+    assert [*after[:row], *after[row + 1 :]] == [*LINES[:row], *LINES[row + 1 :]]
+
+
+@pytest.mark.parametrize("new", ["NaN", "-inf", "Infinity"])
+def test_json_has_no_such_number(tmp_path, new):
+    path, output = tmp_path / "t.jsonl", tmp_path / "clean.jsonl"
+    path.write_text("\n".join(LINES))
+    with pytest.raises(InputError, match=f"column 'n': JSON has no number '{new}'"):
+        write_again(path, output, read_table(str(path)).table, {"n": {1: new}})
+    assert not output.exists()
+
+
+ENCODINGS = {  # how the file is encoded, and what the user says
+    "utf-8-sig without mark": ("utf-8", "utf-8-sig"),
+    "utf-8-sig": ("utf-8-sig", "utf-8-sig"),
+    "utf-16 without mark": ("utf-16-le", "utf-16"),
+    "utf-16": ("utf-16", "utf-16"),
+    "utf-32": ("utf-32", "utf-32"),
+    "utf-32-be": ("utf-32-be", "utf-32-be"),
+    "cp932": ("cp932", "cp932"),
+    "shift_jisx0213": ("shift_jisx0213", "shift_jisx0213"),
+    "gb18030": ("gb18030", "gb18030"),
+    "utf-7": ("utf-7", "utf-7"),
+    "iso2022_jp": ("iso2022_jp", "iso2022_jp"),
+    "hz": ("hz", "hz"),
+    "unicode_escape": ("ascii", "unicode_escape"),
+}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_only_the_bytes_of_the_entry_change_in_any_encoding(tmp_path, encoding, end):
+    real, said = ENCODINGS[encoding]
+    path, output = tmp_path / "t.csv", tmp_path / "clean.csv"
+    words = ["plain", "~{+-", "tail"] if real == "ascii" else ["日本", "中文", "本"]
+    rows = ["a,b", f"1,{words[0]}", f"2,{words[1]}", f"3,{words[2]}"]
+    path.write_bytes((end.join(rows) + end).encode(real))
+    held = read_contents(str(path), separator=None, encoding=said)
+    table = parse_table(held).table
+    write_changed(output, held, table, {"a": {1: "25"}}, encoding=said)
+    rows[2] = f"25,{words[1]}"
+    assert output.read_bytes() == (end.join(rows) + end).encode(real)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "letter"),
+    [("cp932", b"\xfa\x4a"), ("unicode_escape", rb"\u00e9"), ("utf-7", b"+AEE-")],
+)
+def test_letters_that_can_be_written_in_two_ways_are_not_written_in_the_other(
+    tmp_path, encoding, letter
+):
+    path, output = tmp_path / "t.csv", tmp_path / "clean.csv"
+    path.write_bytes(b"a,b\r\n1," + letter + b"\r\n2,x\r\n3,y\r\n")
+    held = read_contents(str(path), separator=None, encoding=encoding)
+    words = f"is written in {encoding}, in which no entry can be replaced without its neighbours"
+    with pytest.raises(InputError, match=words):
+        write_changed(output, held, parse_table(held).table, {"b": {1: "z"}}, encoding=encoding)
+    assert not output.exists()
+
+
+PARQUET = {  # a type, entries, a new one, and what is there then; None is refused
+    "int8": (pa.int8(), [1, 2, None], "7.0", 7),
+    "int8 too large": (pa.int8(), [1, 2, None], "300", None),
+    "int64": (pa.int64(), [1, 2, None], "9007199254740993.0", 9007199254740993),
+    "int64 of text": (pa.int64(), [1, 2, None], "abc", None),
+    "int64 of a fraction": (pa.int64(), [1, 2, None], "1.5", None),
+    "uint64": (pa.uint64(), [1, 2, None], "18446744073709551615", 2**64 - 1),
+    "float32": (pa.float32(), [1.5, float("nan"), None], "0.7", 0.699999988079071),
+    "bool": (pa.bool_(), [True, False, None], "true", True),
+    "decimal": (pa.decimal128(5, 2), [None] * 3, "1.20", Decimal("1.20")),
+    "decimal too fine": (pa.decimal128(5, 2), [None] * 3, "1.234", None),
+    "string_view": (pa.string_view(), ["a", "b", None], "c", "c"),
+    "large_string": (pa.large_string(), ["a", "b", None], "c", "c"),
+    "dictionary": (pa.dictionary(pa.int8(), pa.string()), ["a", "b", None], "c", "c"),
+    "dictionary emptied": (pa.dictionary(pa.int8(), pa.string()), ["a", "b", "a"], None, ...),
+    "date32": (pa.date32(), [dt.date(2024, 1, 2)] * 3, "2023-12-31", dt.date(2023, 12, 31)),
+    "date64": (pa.date64(), [dt.date(2024, 1, 2)] * 3, "2023-12-31", dt.date(2023, 12, 31)),
+    "date of a time": (pa.date32(), [dt.date(2024, 1, 2)] * 3, "2023-12-31T10:00:00", None),
+    "timestamp": (pa.timestamp("ns"), [None] * 3, "2024-05-06", dt.datetime(2024, 5, 6)),
+    "zone": (pa.timestamp("us", "Europe/Berlin"), [0, 1, None], "2024-05-06 10:00:00",
+             dt.datetime(2024, 5, 6, 10, tzinfo=dt.UTC)),
+    "time": (pa.time64("us"), [dt.time(1), None, dt.time(2)], "10:00:00", dt.time(10)),
+    "duration": (pa.duration("ms"), [dt.timedelta(1), None, None], "1.5", dt.timedelta(1.5)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PARQUET)
+def test_everything_but_the_entry_of_a_parquet_file_stays(case, tmp_path):
+    kind, entries, new, expected = PARQUET[case]
+    path, output = tmp_path / "t.parquet", tmp_path / "clean.parquet"
+    fields = [
+        pa.field("x", kind, metadata={b"unit": b"kg"}),
+        pa.field("n", pa.int16(), nullable=False),
+        pa.field("__index_level_0__", pa.int64()),
+    ]
+    columns = [pa.array(entries, kind), pa.array([1, 2, 3], pa.int16()), pa.array([7, 8, 9])]
+    whole = pa.table(columns, schema=pa.schema(fields, {b"mine": b"kept"}))
+    pq.write_table(whole, path)
+    before = pq.read_table(path)
+    held = read_contents(str(path), separator=None, encoding=None)
+    changes = {"x": {1: new}, "n": {0: "5"}}
+    if expected is None:
+        with pytest.raises(InputError, match=r"column 'x' holds .* cannot hold .*: write another"):
+            write_changed(output, held, read_table(str(path)).table, changes)
+        assert not output.exists()
+        return
+    write_changed(output, held, read_table(str(path)).table, changes)
+    after = pq.read_table(output)
+    assert after.schema.equals(before.schema, check_metadata=True)
+    assert after["n"].to_pylist() == [5, 2, 3]
+    assert after["__index_level_0__"].to_pylist() == [7, 8, 9]
+    assert after["x"][1].as_py() == (None if expected is ... else expected)
+    assert all(after["x"][k].as_py() == before["x"][k].as_py() for k in (0, 2))
+    with pytest.raises(InputError, match="column 'n' holds int16 entries and cannot be empty"):
+        write_changed(output, held, read_table(str(path)).table, {"n": {0: None}})

@@ -17,6 +17,7 @@ from shapley2d import InputError, Inspection, Valuation, inspect_cells
 from shapley2d._inspection.columns.finding import ColumnFinding
 from shapley2d._inspection.page.payload import cells_to_list
 from shapley2d._inspection.ranking import rank_cells
+from shapley2d.exceptions import InputWarning
 
 TABLE, LABEL = people()
 
@@ -27,15 +28,15 @@ def inspection():
 
 
 def test_planted_errors_come_first_with_what_they_should_say(inspection):
-    first = inspection.rank(8)
+    first = inspection.rank(8, details=True)
     found = list(zip(first["row"], first["column"], strict=True))
     assert {(5, "age"), (7, "city"), (9, "income"), (11, "code")} <= set(found)
     line = first.iloc[found.index((7, "city"))]
     assert (line["entry"], line["expected"]) == ("Brimingham", "Birmingham")
     assert "Birmingham" in line["likely"]
     age = first.iloc[found.index((5, "age"))]
-    assert "far off for its row: expected" in age["reasons"]
-    assert age["reasons"].count("%") >= 1
+    assert "far off for its row: expected" in age["why"]
+    assert age["why"].count("%") >= 1
     assert age["expected"].isdecimal()  # whole numbers stay whole
     assert list(first["probability"]) == sorted(first["probability"], reverse=True)
 
@@ -168,6 +169,10 @@ def test_what_to_repair_can_be_said_in_many_ways(inspection, tmp_path):
         ("city",), "spellings", "'Brimingham' is 'Leeds'", np.array([7]), {7: "Leeds"}, 0.9
     )
     told = dataclasses.replace(inspection, findings=[finding])
+    with pytest.warns(InputWarning, match="1 entry stays as it is: what it should say is not sure"):
+        assert told.repair(TABLE, findings=[0])[1].empty  # the list says Birmingham
+    cells = dataclasses.replace(inspection._cells, suggested={(7, 2): ("Leeds", 0.95)})
+    told = dataclasses.replace(told, _cells=cells)
     assert told.repair(TABLE, findings=[0])[0].loc[7, "city"] == "Leeds"
     for options, words in (
         ({}, "needs to know what to change"),
@@ -273,7 +278,7 @@ def test_nothing_stands_out_is_the_headline_of_a_clean_table(tmp_path):
         re.search("<h1><bdi>(.*?)</bdi>", (tmp_path / name).read_text())[1]
         for name in ("clean.html", "wrong.html")
     ]
-    assert heads == ["Nothing stands out", "Which entries are wrong"]
+    assert heads == ["Nothing stands out", "1 entry stands out, 97 % likely wrong"]
 
 
 @pytest.mark.parametrize("kinds", ["text", ["age"], {"age": 5}])

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from shapley2d import Inspection, inspect_cells
+from shapley2d._base.warnings import without_warnings
 from shapley2d._inspection.cells import Expected
 from shapley2d._inspection.checks import _tests as checks_of
 from shapley2d._inspection.columns.find import find_in_columns
@@ -133,7 +134,7 @@ def test_what_is_emptied_gets_the_missing_mark_of_its_column():
 
 def test_only_sure_suggestions_are_taken_by_probability(inspected):
     table, inspection = inspected
-    unsure = r"entries at least 50 % likely wrong stay as they are: no suggestion for them is 90 %"
+    unsure = r"entries stay as they are: what they should say is not sure \(90 % or more\)"
     with pytest.warns(InputWarning, match=unsure):
         clean, log = inspection.repair(table, probability=0.5)
     j = [inspection.column_names.index(column) for column in log["column"]]
@@ -152,6 +153,38 @@ def test_the_list_and_a_finding_write_the_same(inspected):
         j = inspection.column_names.index(finding.columns[0])
         for i, text, wrong in all_at_once(inspection._cells, finding):
             assert text == inspection._cells.expected_text(i, j) and wrong >= 0.5
+
+
+def test_a_finding_writes_its_sure_suggestions_only(inspected):
+    """That 163200 € is wrong is sure, that it should say 1632 € is not: nobody knows."""
+    table, inspection = inspected
+    for k, finding in enumerate(inspection.findings):
+        sure = {i: text for i, text, _ in all_at_once(inspection._cells, finding)}
+        with without_warnings():
+            log = inspection.repair(table, findings=[k])[1]
+        assert (
+            dict(zip(log["row"], log["after"].where(log["after"].notna(), None), strict=True))
+            == sure
+        )
+
+
+def test_every_place_has_the_same_suggestion(inspected):
+    """As texts in the list and the frame of all cells; as the table has them in ``expected``."""
+    table, inspection = inspected
+    everything = inspection.to_frame().set_index(["row", "column"])["expected"]
+    ranked = inspection.rank(None).set_index(["row", "column"])["expected"]
+    pd.testing.assert_series_equal(ranked.sort_index(), everything[ranked.index].sort_index())
+    expected = inspection.expected
+    for (row, name), text in everything.items():
+        if name in expected:
+            one = expected.loc[row, name]
+            same = pd.isna(one) if pd.isna(text) else str(one) == text or float(one) == float(text)
+            assert same
+    with without_warnings():
+        _, log = inspection.repair(table, n=30)
+    assert len(log) == 30
+    for row, name, after in zip(log["row"], log["column"], log["after"], strict=True):
+        assert after == everything[row, name] or (pd.isna(after) and pd.isna(everything[row, name]))
 
 
 def test_an_entry_that_is_expected_never_comes_first(inspected):
@@ -343,7 +376,7 @@ def test_words_for_missing_and_bounds_are_shown_as_written_and_not_called_errors
     for name, one in zip(X, found._cells.columns, strict=True):  # what pandera would check
         tests = checks_of(one, one.written(), np.ones(300, dtype=bool))
         assert all(test(X[name]).all() for _, test in tests)
-    why = found.rank(X.size).set_index(["column", "row"])["reasons"]
+    why = found.rank(X.size, details=True).set_index(["column", "row"])["why"]
     assert why.loc[[*words]].str.startswith("counts as missing").all()
     of_bounds = [one.text for one in found.findings if one.kind == "bounds"]
     assert of_bounds and all("below, above or between numbers, such as" in one for one in of_bounds)
@@ -359,4 +392,4 @@ def test_a_letter_for_a_digit_is_said_to_be_one_where_arithmetic_gives_the_same(
     X.loc[20, "price"] = X.loc[20, "price"].replace("0", "O", 1)
     first = inspect_cells(X, progress=False).rank(1).iloc[0]
     assert (first.row, first.column, first.expected) == (20, "price", X.price[20].replace("O", "0"))
-    assert first.reasons.startswith("another notation")
+    assert first.why.startswith("another notation")

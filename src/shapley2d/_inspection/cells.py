@@ -15,8 +15,6 @@ from shapley2d._inspection.columns.finding import LEAST, SAME_KEY, UNSURE
 from shapley2d._inspection.learned import SETTINGS
 from shapley2d._inspection.tables.entry_writer import EntryWriter
 from shapley2d._inspection.tables.marks import is_bound
-from shapley2d._tables.frames import objects
-from shapley2d._tables.table import MILLISECONDS_PER_DAY
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -99,23 +97,6 @@ class ScoredCells:
         """The entries that are so likely wrong that few clean tables have any."""
         return np.asarray(self.probability >= SETTINGS["stands out"])
 
-    @property
-    def summary(self) -> str:
-        """How many entries and labels stand out, and how many of these are wrong, in words."""
-        m = self.scores.shape[1] - self.has_label
-        parts = [self._outstanding(slice(0, m), "entry", "entries")]
-        parts += [self._outstanding(slice(m, None), "label", "labels")] if self.has_label else []
-        return "; ".join(part for part in parts if part) or "nothing stands out"
-
-    def _outstanding(self, columns: slice, one: str, many: str) -> str:
-        probability = self.probability[:, columns][self.standing_out[:, columns]]
-        number, wrong = probability.size, max(1, round(float(probability.sum())))
-        if number < 2:
-            sure = "".join(percent(float(said)) for said in probability)
-            return f"1 {one} stands out, {sure} likely wrong" if number else ""
-        which = f"about {wrong:,} of them are wrong" if wrong < number else "all are probably wrong"
-        return f"{number:,} {many} stand out, {which}"
-
     @cached_property
     def entries(self) -> list[list[str | None]]:
         """The entries of the table as text, one list per column."""
@@ -179,23 +160,6 @@ class ScoredCells:
         for cell in self.suggested:
             same[cell] = False
         return np.asarray(same)
-
-    def expected_column(self, j: int) -> Any:
-        """The suggested entries of a column as numbers, dates, booleans or text."""
-        column, wording = self.columns[j], self.wordings[j]
-        entries = wording.rounded(self.expected[j].entries)
-        empty = np.isnan(entries)
-        if column.kind == "number":
-            whole = wording.decimals == 0 and not empty.any() and (np.abs(entries) < 2**53).all()
-            return entries.astype(np.int64) if whole else entries
-        if column.kind == "date":
-            stamps = np.round(np.where(empty, 0.0, entries) * MILLISECONDS_PER_DAY)
-            dates = stamps.astype(np.int64).astype("datetime64[ms]")
-            dates[empty] = np.datetime64("NaT", "ms")
-            return dates
-        if column.kind == "boolean":
-            return objects([None if np.isnan(one) else bool(one) for one in entries.tolist()])
-        return objects([wording.text(one) for one in entries.tolist()])
 
     def alternatives(self, i: int, j: int) -> list[tuple[str | None, float]]:
         """The likeliest categories or booleans with their chances; none for numbers."""

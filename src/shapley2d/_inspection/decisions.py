@@ -30,7 +30,7 @@ VERDICTS = ("accept", "edit", "right")
 
 _NEEDED = ("row", "column", "entry", "decision", "new", "table")
 _GUARDED = re.compile(f"'+(?:{FORMULA.pattern})")
-_PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ def same_entry(one: str | None, other: str | None) -> bool:
     (True, True, True, False)
     """
     first, second = (one or "").strip(), (other or "").strip()
-    numbers = _PLAIN_NUMBER.fullmatch(first) and _PLAIN_NUMBER.fullmatch(second)
+    numbers = PLAIN_NUMBER.fullmatch(first) and PLAIN_NUMBER.fullmatch(second)
     return first == second or bool(numbers and float(first) == float(second))
 
 

@@ -10,6 +10,8 @@ import narwhals.stable.v2 as nw
 
 from shapley2d._base.warnings import without_warnings
 from shapley2d._inspection.inspection import Inspection
+from shapley2d._inspection.repeated_rows import find_repeated_rows
+from shapley2d._inspection.said import stands_out
 from shapley2d._inspection.tables.read import inspected_table
 from shapley2d._inspection.tables.table_digest import table_digest
 from shapley2d._methods.run import Run
@@ -145,6 +147,7 @@ def inspect_cells(
         if like is not None:
             table = _with_names(table, like, named=bool(_names(X)))
         check_width(table.n_columns)
+        table = table if lines is None else replace(table, lines=lines)
         # as repair reads it, which knows no reference
         plain = table if like is None else inspected_table(X, "X", kinds)
         y, label = (None, None) if y is None else read_label(y, named, table, kinds)
@@ -169,6 +172,10 @@ def inspect_cells(
     else:
         cells, findings = trusted.judge(table, label, run.n_jobs)
     cells = with_suggestions(cells, findings)
+    rows = [*table.columns, *(() if label is None else label.columns)]
+    known = () if trusted is None else trusted.cells.columns
+    findings = [*findings, *find_repeated_rows(table, rows, known)]
+    findings.sort(key=lambda one: not stands_out(one, table.n_rows))
     columns = dict(zip(table.column_names, map(column_digest, plain.columns), strict=True))
     if label is not None:
         columns[label.column_names[0]] = column_digest(label.columns[0])
@@ -176,7 +183,7 @@ def inspect_cells(
         _cells=cells,
         findings=findings,
         row_names=table.row_names,
-        lines=table.lines if lines is None else lines,
+        lines=table.lines,
         _frame=frame_kind(given),
         _digests=columns,
         _fingerprint=table_digest(columns),

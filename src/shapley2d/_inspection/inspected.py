@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from shapley2d._inspection.learned import SETTINGS
 from shapley2d._tables.row_words import RowWords
 
 if TYPE_CHECKING:
@@ -45,3 +47,21 @@ class InspectedCells(RowWords):
     def label_name(self) -> str | None:
         """Name of the label; None without one."""
         return self._cells.names[-1] if self._cells.has_label else None
+
+    @property
+    def expected_errors(self) -> float:
+        """The sum of the entries' probabilities; in a clean table too it is some 1 % of them."""
+        return float(self._cells.probability[:, : self.shape[1]].sum())
+
+    @property
+    def expected_errors_interval(self) -> tuple[int, int]:
+        """80 % interval for the number of wrong entries, from the ratios seen on held-out tables.
+
+        It begins at what stands out, 0 if nothing does, and ends at what all probabilities sum to:
+        errors that look like any other entry cannot be seen, so it is wide.
+        """
+        low, high = SETTINGS["true per expected"]
+        out = self._cells.standing_out[:, : self.shape[1]]
+        return int(low * self._cells.probability[:, : self.shape[1]][out].sum()), math.ceil(
+            high * self.expected_errors
+        )

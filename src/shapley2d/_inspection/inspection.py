@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-import math
+import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,22 +14,25 @@ from shapley2d._base.checks import check_choice
 from shapley2d._base.page import open_page
 from shapley2d._base.told import as_markdown
 from shapley2d._base.words import counted, html_table, printable
-from shapley2d._inspection.cells import percent, reasons_text
+from shapley2d._inspection.cells import percent
 from shapley2d._inspection.compare import compare
 from shapley2d._inspection.inspected import InspectedCells
-from shapley2d._inspection.learned import SETTINGS
 from shapley2d._inspection.ranking import rank_cells
-from shapley2d._inspection.told import told
+from shapley2d._inspection.said import cell_columns, cell_records, headline, narrow, short_record
 from shapley2d._tables.frames import FRAME_KINDS, make_frame, objects
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from shapley2d._inspection.reference import Reference
+    from shapley2d._tables.table import Column
+
+_BOOLEANS = {"true": True, "false": False}
+_WHOLE = re.compile(r"-?\d{1,18}")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -84,8 +87,12 @@ class Inspection(InspectedCells):
 
     @cached_property
     def expected(self) -> Any:
-        """The expected entries as a frame like the table's: numbers, dates, booleans and text."""
-        columns = {name: self._cells.expected_column(j) for j, name in enumerate(self.column_names)}
+        """The entries that :meth:`rank` suggests, of all cells, as a frame like the table's."""
+        cells = self._cells
+        columns = {
+            name: _typed(cells.expected_texts(j), cells.columns[j])
+            for j, name in enumerate(self.column_names)
+        }
         frame = make_frame(columns, self._frame)
         are_numbered = np.array_equal(self.row_names, np.arange(len(self.row_names)))
         if self._frame == "pandas" and not are_numbered:
@@ -97,23 +104,7 @@ class Inspection(InspectedCells):
         """The expected labels as text; None without labels."""
         return self._cells.expected_texts(self.shape[1]) if self._cells.has_label else None
 
-    @property
-    def expected_errors(self) -> float:
-        """The sum of the entries' probabilities; in a clean table too it is some 1 % of them."""
-        return float(self.probability.sum())
-
-    @property
-    def expected_errors_interval(self) -> tuple[int, int]:
-        """80 % interval for the number of wrong entries, from the ratios seen on held-out tables.
-
-        It begins at what stands out, 0 if nothing does, and ends at what all probabilities sum to:
-        errors that look like any other entry cannot be seen, so it is wide.
-        """
-        low, high = SETTINGS["true per expected"]
-        out = self._cells.standing_out[:, : self.shape[1]]
-        return int(low * self.probability[out].sum()), math.ceil(high * self.expected_errors)
-
-    def rank(self, n: int | None = 20, *, labels: bool = False) -> Any:
+    def rank(self, n: int | None = 20, *, labels: bool = False, details: bool = False) -> Any:
         """The suspects as a frame, the first to look at first.
 
         Parameters
@@ -122,51 +113,26 @@ class Inspection(InspectedCells):
             How many; None for all.
         labels : bool
             The labels, which are a list of their own, instead of the entries.
+        details : bool
+            All that is known of each, instead of what fits a narrow screen.
 
         Returns
         -------
         frame
             With the columns ``row`` (and ``line``, where a file was read), ``column``, ``entry``,
-            ``expected``, ``likely`` (the range of a number, or the likeliest categories),
-            ``probability``, ``suggestion_probability`` (how likely the expected entry is right, if
-            this one is wrong), ``score`` and ``reasons``.
+            ``expected``, ``probability``, ``sure`` (how likely the expected entry is right, if this
+            one is wrong) and ``why``: the first reason. With ``details`` all reasons and their
+            shares, ``likely`` (the range of a number, or the likeliest categories) and ``score``.
         """
         places = rank_cells(self, n, "labels" if labels else "entries", least=0.0)
-        return make_frame(self._lines(places, reasons=True), self._frame)
+        columns = cell_columns(self, places)
+        return make_frame(columns if details else narrow(columns), self._frame)
 
     def to_frame(self) -> Any:
         """All cells in the order of the table, like :meth:`rank` without the words on each."""
         n, p = self._cells.scores.shape
         everywhere = [(i, j) for i in range(n) for j in range(p)]
-        return make_frame(self._lines(everywhere, reasons=False), self._frame)
-
-    def _lines(self, places: Sequence[tuple[int, int]], *, reasons: bool) -> dict[str, Any]:
-        cells = self._cells
-        i, j = np.array(places, dtype=np.intp).reshape(-1, 2).T
-        columns: dict[str, Any] = {
-            **self._row_columns(i),
-            "column": np.array(cells.names, dtype=object)[j],
-            "entry": objects([cells.entries[b][a] for a, b in places]),
-            "expected": objects(self._expected_texts(i, j)),
-        }
-        if reasons:
-            columns["likely"] = objects([cells.likely_text(a, b) for a, b in places])
-        columns["probability"] = cells.probability[i, j]
-        if reasons:
-            right = [cells.suggestion_probability(a, b) for a, b in places]
-            columns["suggestion_probability"] = np.array(right, dtype=np.float64)
-        columns["score"] = cells.scores[i, j]
-        if reasons:
-            columns["reasons"] = objects([reasons_text(cells.reasons(a, b)) for a, b in places])
-        return columns
-
-    def _expected_texts(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> list[str | None]:
-        """The expected entries of some cells, column by column, which is faster."""
-        texts = np.empty(i.size, dtype=object)
-        for column in np.unique(j).tolist():
-            places = np.flatnonzero(j == column)
-            texts[places] = objects(self._cells.expected_texts(column, i[places]))
-        return list(texts.tolist())
+        return make_frame(cell_columns(self, everywhere, words=False), self._frame)
 
     compare = compare
 
@@ -306,11 +272,11 @@ class Inspection(InspectedCells):
         Returns
         -------
         dict
-            ``schema`` (``"shapley2d.inspection/1"``), ``stand_out``, ``expected_errors`` with its
-            interval, ``findings``, ``entries`` and ``labels``, the likeliest wrong first; an
-            ``expected`` of None is not known.
+            ``schema`` (``"shapley2d.inspection/1"``), ``headline``, ``stand_out``,
+            ``expected_errors`` with its interval, ``findings``, ``entries`` and ``labels``, the
+            likeliest wrong first; an ``expected`` of None is not known.
         """
-        return told(self, self.expected_errors, self.expected_errors_interval)
+        return short_record(self)
 
     def to_markdown(self) -> str:
         """What :meth:`to_dict` holds as Markdown; text from the table stands in fences."""
@@ -319,36 +285,52 @@ class Inspection(InspectedCells):
     def _summary(self) -> str:
         n, m = self.shape
         label = f" and the label {printable(self.label_name or '')!r}" if self.label_name else ""
-        return f"{counted(n, 'row')} x {counted(m, 'column')}{label}: {self._cells.summary}"
+        return f"{counted(n, 'row')} x {counted(m, 'column')}{label}: {headline(self)}"
 
     def __repr__(self) -> str:
-        cells = self._cells
         lines = [f"Inspection of {self._summary()}"]
         lines += [
-            f"  {percent(cells.probability[i, j])}  {self._row_word} "
-            f"{printable(str(self._shown_rows[i]))}, {cells.names[j]!r}: {cells.entries[j][i]!r}, "
-            f"expected {cells.expected_text(i, j)!r}"
-            for i, j in rank_cells(self, 3, part="entries")
+            f"  {percent(one['probability'])}  {self._row_word} "
+            f"{printable(str(one[self._row_word]))}, {one['column']!r}: {one['entry']!r}, "
+            f"expected {one['expected']!r}"
+            for one in cell_records(self, 3, "entries")
         ]
         lines += [f"  {printable(finding.text)}" for finding in self.findings[:3]]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        cells = self._cells
         rows = [
             (
-                str(self._shown_rows[i]),
-                cells.names[j],
-                cells.entries[j][i] or "(empty)",
-                cells.expected_text(i, j) or "(empty)",
-                percent(cells.probability[i, j]),
-                reasons_text(cells.reasons(i, j)),
+                str(one[self._row_word]),
+                one["column"],
+                one["entry"] or "(empty)",
+                one["expected"] or "(empty)",
+                percent(one["probability"]),
+                percent(one["sure"]),
+                one["why"],
             )
-            for i, j in rank_cells(self, 10, part="entries")
+            for one in cell_records(self, 10, "entries")
         ]
         found = "".join(f"<li>{html.escape(finding.text)}</li>" for finding in self.findings[:10])
-        head = (self._row_word, "column", "entry", "expected", "wrong", "why")
+        head = (self._row_word, "column", "entry", "expected", "wrong", "sure", "why")
         return (
             f"<div><p><b>Inspection</b> of {html.escape(self._summary())}</p>"
             f"{f'<ul>{found}</ul>' if found else ''}{html_table(rows, head)}</div>"
         )
+
+
+def _typed(texts: list[str | None], column: Column) -> Any:
+    """Suggested entries as numbers, dates or booleans, if the table holds such there."""
+    read, kind = column.from_text, column.kind
+    if kind == "category" or read.words is not None or read.strays or read.marks:
+        return objects(texts)  # it is text in the table, too
+    try:
+        if kind == "boolean":
+            return objects([None if text is None else _BOOLEANS[text] for text in texts])
+        if kind == "date":
+            return np.array([text or "NaT" for text in texts], dtype="datetime64[ms]")
+        if None not in texts and all(map(_WHOLE.fullmatch, map(str, texts))):
+            return np.array(texts, dtype=np.int64)
+        return np.array([text or "nan" for text in texts], dtype=np.float64)
+    except (KeyError, OverflowError, ValueError):  # a finding suggests an entry of another kind
+        return objects(texts)

@@ -59,5 +59,6 @@ def _named(inspection: InspectedCells) -> Bools:
     cells = inspection._cells
     named = np.zeros(cells.scores.shape, dtype=bool)
     for finding in inspection.findings:
-        named[finding.rows, cells.names.index(finding.columns[0])] = True
+        if finding.probability:  # others are facts
+            named[finding.rows, cells.names.index(finding.columns[0])] = True
     return named

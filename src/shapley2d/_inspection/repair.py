@@ -16,6 +16,7 @@ from shapley2d._inspection.columns.finding import SURE_RIGHT
 from shapley2d._inspection.decided_entries import check_decided
 from shapley2d._inspection.decisions import read_decisions
 from shapley2d._inspection.ranking import rank_cells
+from shapley2d._inspection.suggestions import all_at_once
 from shapley2d._inspection.tables.changes import change_cells, change_vector
 from shapley2d._inspection.tables.read import inspected_table
 from shapley2d._tables.convert import as_table
@@ -25,9 +26,10 @@ from shapley2d._tables.intake import as_frame, names_of, opened
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from shapley2d._inspection.inspected import InspectedCells
+    from shapley2d._inspection.tables.changes import Changes
 
 Chosen = dict[tuple[int, int], tuple[str | None, str]]
 """By position of the cell: the new entry as text, and the reason."""
@@ -49,14 +51,12 @@ def repair(
             "repair needs to know what to change: give cells, n, probability or findings"
         )  # fmt: skip
     native, names = _same_table(inspection, as_frame(opened(X), "X"), y)
-    chosen = _chosen(inspection, cells, n, probability, findings, names)
-    in_table: dict[str, dict[int, str | None]] = {}
-    for (i, j), (new, _) in chosen.items():
-        in_table.setdefault(inspection._cells.names[j], {})[i] = new
+    chosen = choose(inspection, names, cells=cells, n=n, probability=probability, findings=findings)
+    in_table = changes_of(inspection, chosen)
     name = inspection.label_name
     labels = {} if y is None or name is None else in_table.pop(name, {})
     table = change_cells(native, in_table)
-    log = make_log(inspection, chosen)
+    log = make_frame(log_columns(inspection, chosen), inspection._frame)
     return (table, log) if y is None else (table, change_vector(y, labels), log)
 
 
@@ -99,28 +99,38 @@ def _digest_of_codes(native: Any, name: str) -> str:
         return column_digest(inspected_table(coded, "X").columns[0])
 
 
-def make_log(inspection: InspectedCells, chosen: Chosen) -> Any:
-    """The changes, one line per cell."""
+def changes_of(inspection: InspectedCells, chosen: Chosen) -> Changes:
+    """The new entries by column and row."""
+    changes: Changes = {}
+    for (i, j), (new, _) in chosen.items():
+        changes.setdefault(inspection._cells.names[j], {})[i] = new
+    return changes
+
+
+def log_columns(inspection: InspectedCells, chosen: Chosen) -> dict[str, Any]:
+    """The changes as columns, one line per cell."""
     places = list(chosen)
-    columns = {
+    return {
         **inspection._row_columns(np.array([i for i, _ in places], dtype=np.intp)),
         "column": [inspection._cells.names[j] for _, j in places],
         "before": [inspection._cells.entries[j][i] for i, j in places],
         "after": [new for new, _ in chosen.values()],
         "why": [why for _, why in chosen.values()],
     }
-    return make_frame(columns, inspection._frame)
 
 
-def _chosen(
+def choose(
     inspection: InspectedCells,
-    cells: Any,
-    n: int | None,
-    probability: float | None,
-    findings: Iterable[int] | None,
-    names: list[str],
+    names: Collection[str],
+    *,
+    cells: Any = None,
+    n: int | None = None,
+    probability: float | None = None,
+    findings: Iterable[int] | None = None,
 ) -> Chosen:
-    scored, chosen, unsure = inspection._cells, Chosen(), set[tuple[int, int]]()
+    """The cells to change, of the columns that are there, and their new entries."""
+    scored, chosen = inspection._cells, Chosen()
+    unsure = set[tuple[int, int]]()
     there = {j for j, name in enumerate(scored.names) if name in names}
     if n is not None or probability is not None:
         if n is not None:
@@ -131,23 +141,31 @@ def _chosen(
         order = [(i, j) for i, j in ranked if j in there][:n]
         if probability is not None:
             unsure = {one for one in order if scored.suggestion_probability(*one) < SURE_RIGHT}
-            order = [one for one in order if one not in unsure]
-        chosen |= {(i, j): _suggestion(inspection, i, j) for i, j in order}
-    if findings is not None:
-        chosen |= _from_findings(inspection, findings)
+        chosen |= {(i, j): _suggestion(inspection, i, j) for i, j in order if (i, j) not in unsure}
+    for k in findings or ():
+        if not isinstance(k, (int, np.integer)) or not 0 <= k < len(inspection.findings):
+            raise InputError(
+                f"findings={shown(k)} is not the position of one of the "
+                f"{len(inspection.findings)} findings"
+            )
+        finding = inspection.findings[k]
+        j = scored.names.index(finding.columns[0])
+        chosen |= {(i, j): (new, finding.text) for i, new, _ in all_at_once(scored, finding)}
+        unsure |= {(i, j) for i in finding.suggestions}
     if cells is not None:
         chosen |= _from_cells(inspection, cells)
-    if left := sum(one not in chosen for one in unsure):
-        warn_input(
-            f"{counted(left, 'entry', 'entries')} at least {percent(probability or 0)} likely "
-            f"wrong {plural(left, 'stays', 'stay')} as {plural(left, 'it is', 'they are')}: no "
-            f"suggestion for {plural(left, 'it', 'them')} is {percent(SURE_RIGHT)} likely right"
-        )
-    return {
+    chosen = {
         (i, j): (new, why)
         for (i, j), (new, why) in chosen.items()
         if j in there and (i, j) not in inspection._settled and new != scored.entries[j][i]
     }
+    if left := len(unsure - inspection._settled - chosen.keys()):
+        warn_input(
+            f"{counted(left, 'entry', 'entries')} {plural(left, 'stays', 'stay')} as "
+            f"{plural(left, 'it is', 'they are')}: what {plural(left, 'it', 'they')} should say is "
+            f"not sure ({percent(SURE_RIGHT)} or more)"
+        )
+    return chosen
 
 
 def check_probability(probability: Any) -> None:
@@ -158,20 +176,6 @@ def check_probability(probability: Any) -> None:
 
 def _suggestion(inspection: InspectedCells, i: int, j: int) -> tuple[str | None, str]:
     return inspection._cells.expected_text(i, j), reasons_text(inspection._cells.reasons(i, j))
-
-
-def _from_findings(inspection: InspectedCells, findings: Iterable[int]) -> Chosen:
-    chosen: Chosen = {}
-    for k in findings:
-        if not isinstance(k, (int, np.integer)) or not 0 <= k < len(inspection.findings):
-            raise InputError(
-                f"findings={shown(k)} is not the position of one of the "
-                f"{len(inspection.findings)} findings"
-            )
-        finding = inspection.findings[k]
-        j = inspection._cells.names.index(finding.columns[0])
-        chosen |= {(i, j): (text or None, finding.text) for i, text in finding.suggestions.items()}
-    return chosen
 
 
 def _from_cells(inspection: InspectedCells, cells: Any) -> Chosen:

@@ -1,30 +1,38 @@
-"""Writing a file again with some entries replaced, everything else byte for byte the same."""
+"""Writing a file again with some entries replaced, everything else byte for byte the same.
+
+The bytes of a text file are kept but for those of the entries, and the columns of a Parquet file
+but for the entries, which are of the column's type. What a format cannot say so is refused. Before
+the file takes its name it is read again.
+"""
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import re
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
-import numpy as np
 
-from shapley2d._base.arrow import pa, pq
+from shapley2d._base.arrow import pq
 from shapley2d._base.atomic_write import atomic_write
+from shapley2d._base.limits import read_parquet
 from shapley2d._base.words import FORMULA
 from shapley2d._inspection.decisions import same_entry
-from shapley2d._inspection.tables.changes import change_cells
-from shapley2d._inspection.tables.file_edits import change_records, field_spans
-from shapley2d._inspection.tables.read import inspected_table
+from shapley2d._inspection.tables.arrow_entries import with_entries
+from shapley2d._inspection.tables.file_edits import csv_edits, json_edits
 from shapley2d._tables.frames import entries_of
-from shapley2d._tables.reading.files import parse_table, unpacked
+from shapley2d._tables.reading.files import parse_table, read_contents, unpacked
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterable
 
     from shapley2d._inspection.tables.changes import Changes
+    from shapley2d._inspection.tables.file_edits import Edit
     from shapley2d._tables.reading.files import Contents, Source
 
 _FORMATS = {
@@ -32,19 +40,33 @@ _FORMATS = {
     "json": (".json", ".jsonl", ".ndjson"),
     "csv": (".csv", ".tsv", ".txt"),
 }
+_MARKS = (
+    b"", codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE,
+    codecs.BOM_UTF32_BE,
+)  # fmt: skip
+_UNMARKED = ("utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
+"""Encodings that write no byte-order mark themselves."""
 
 
-def check_format(output: Path, held: Contents) -> None:
-    """Refuse an output whose name stands for another format than the input's."""
+def contents_to_change(
+    path: str, output: Path, option: str, *, separator: str | None, encoding: str | None
+) -> Contents:
+    """A file to write again; refused if the output's name stands for another format."""
+    if path == "-":
+        raise InputError(
+            f"{option} needs the name of a table, not -: its format is kept, so it is read again"
+        )
+    held = read_contents(path, separator=separator, encoding=encoding)
     kind, name = held.kind, output.name.lower().removesuffix(".gz")
     if not name.endswith(_FORMATS[kind]):
         words = " or ".join(_FORMATS[kind][:2])
         raise InputError(
-            f"--output {output}: {held.name} is written again as {kind.upper()}: the name must end "
+            f"{option} {output}: {held.name} is written again as {kind.upper()}: the name must end "
             f"in {words}"
         )
     if kind == "parquet" and output.name.lower().endswith(".gz"):
-        raise InputError(f"--output {output}: Parquet is packed already: leave out .gz")
+        raise InputError(f"{option} {output}: Parquet is packed already: leave out .gz")
+    return held
 
 
 def write_changed(
@@ -64,21 +86,69 @@ def write_changed(
     """
     with atomic_write(output) as temporary:
         if held.kind == "parquet":
-            changed = change_cells(table, changes).replace_schema_metadata(table.schema.metadata)
-            pq.write_table(changed, temporary)
+            whole = read_parquet(io.BytesIO(held.parquet), held.name)
+            pq.write_table(with_entries(whole, changes, held.name), temporary)
         else:
-            temporary.write_bytes(_changed_bytes(output, held, table.column_names, changes))
+            text = held.text.text
+            edits = (
+                json_edits(text, held.name, table, changes)
+                if held.kind == "json"
+                else csv_edits(text, held.separator, table.column_names, changes)
+            )
+            data = _replaced(held, sorted(edits))
+            is_packed = output.name.lower().endswith(".gz")
+            temporary.write_bytes(gzip.compress(data, mtime=0) if is_packed else data)
+        data = temporary.read_bytes()
         try:
-            data = temporary.read_bytes()
             written = parse_table(
                 unpacked(data, str(output), separator=separator, encoding=encoding)
             )
         except InputError as error:
             raise InputError(f"{output} is not written: it could not be read ({error})") from None
-        _check_written(output, table, written, changes)
+        if held.kind != "parquet":
+            _check_written(output, table, written, changes)
         if not keep_formulas and held.of_sheet:
             _check_formulas(output, held.name, written)
     return written
+
+
+def _replaced(held: Contents, edits: Iterable[Edit]) -> bytes:
+    """The bytes of a text file with other entries; refused where others could not be kept."""
+    text, encoding, lead, _ = held.text
+    kept, before, after, done = [], [], [], 0
+    for start, stop, new in edits:
+        kept.append(text[done:start])
+        before.append(text[start:stop])
+        after.append(new)
+        done = stop
+
+    def joined(entries: list[str], code: str) -> bytes:
+        pieces = [piece for pair in zip(kept, entries, strict=True) for piece in pair]
+        return b"".join(piece.encode(code) for piece in (*pieces, text[done:]))
+
+    if not held.of_sheet:
+        data = Path(held.name).read_bytes()
+        data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+        for code in (encoding, *_UNMARKED):
+            with suppress(UnicodeError):
+                same = joined(before, code)
+                lead = data[: len(data) - len(same)]
+                if lead + same == data and lead in _MARKS:
+                    break
+        else:
+            raise InputError(
+                f"{held.name} is written in {encoding}, in which no entry can be replaced without "
+                "its neighbours: save the table as UTF-8, and inspect it again"
+            )
+        encoding = code
+    try:
+        return lead + joined(after, encoding)
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{held.name} is written in {encoding}, which has no letter "
+            f"{error.object[error.start]!r}: write another one, or read the table with another "
+            "encoding"
+        ) from None
 
 
 def _check_written(output: Path, before: Any, written: Source, changes: Changes) -> None:
@@ -94,26 +164,24 @@ def _check_written(output: Path, before: Any, written: Source, changes: Changes)
         decided = changes.get(name, {})
         if not decided and after[name].equals(before[name]):
             continue
-        now = entries_of(nw.from_native(after[name], series_only=True))
-        was = entries_of(nw.from_native(before[name], series_only=True))
-        wrong = [
-            row
-            for row in range(len(now))
-            if (
-                not same_entry(_text(now[row]), decided[row])
-                if row in decided
-                else now[row] is not was[row] and not _is_same(now[row], was[row])
-            )
-        ]
-        typed = [row for row in wrong if row in decided]
-        if not wrong or (len(typed) == len(wrong) and _read_as(after[name], typed, decided)):
-            continue
-        row = wrong[0]
-        wanted = decided.get(row, was[row])
-        raise InputError(
-            f"{output} would say {_text(now[row])[:40]!r} in {written.where(row)}, column "
-            f"{name[:80]!r}, not {_text(wanted)[:40]!r}: {advice}"
+        now, wanted = (
+            entries_of(nw.from_native(table[name], series_only=True)) for table in (after, before)
         )
+        for row, new in decided.items():
+            wanted[row] = new
+        for row, (one, other) in enumerate(zip(now, wanted, strict=True)):
+            # a field of JSON may have become a number, or text
+            if one is not other and one != other and not same_entry(_text(one), _text(other)):
+                raise InputError(
+                    f"{output} would say {_text(one)[:40]!r} in {written.where(row)}, column "
+                    f"{name[:80]!r}, not {_text(other)[:40]!r}: {advice}"
+                )
+
+
+def _text(entry: Any) -> str:
+    if isinstance(entry, bool):
+        return str(entry).lower()
+    return "" if entry is None else str(entry)
 
 
 def _check_formulas(output: Path, path: str, written: Source) -> None:
@@ -124,7 +192,8 @@ def _check_formulas(output: Path, path: str, written: Source) -> None:
             where = "the header" if row < 0 else f"{written.where(row)}, column {name[:80]!r}"
             raise InputError(
                 f"{path}: {texts[row + 1][:40]!r} would run as a formula where a spreadsheet opens "
-                f"{output} ({where}): write it otherwise, or keep it with --keep-formulas"
+                f"{output} ({where}): write it otherwise, or keep it with shapley2d repair "
+                "--keep-formulas"
             )
 
 
@@ -141,77 +210,3 @@ def _is_formula(text: str) -> bool:
     except ValueError:
         return True
     return False
-
-
-def _is_same(now: Any, was: Any) -> bool:
-    """Whether an entry is the old one; a field of JSON may have become a number, or text."""
-    if isinstance(now, str) and isinstance(was, str):
-        return now == was
-    return bool(now == was) or same_entry(_text(now), _text(was))
-
-
-def _text(entry: Any) -> str:
-    if isinstance(entry, bool):
-        return str(entry).lower()
-    return "" if entry is None else str(entry)
-
-
-def _read_as(column: Any, rows: list[int], decided: dict[int, str | None]) -> bool:
-    """Whether entries are read as what was decided on as text, as 2024-01-02 is read as a day."""
-    there = inspected_table(pa.table({"x": column}))
-    said = inspected_table({"x": [decided[row] for row in rows]}, like=there)
-    one, other = there.columns[0].take(np.array(rows, dtype=np.intp)), said.columns[0]
-    return one.kind == other.kind and one.text() == other.text()
-
-
-def _changed_bytes(output: Path, held: Contents, names: list[str], changes: Changes) -> bytes:
-    decoded = held.text
-    if held.kind == "json":
-        by_row: dict[int, dict[str, str | None]] = {}
-        for column, part in changes.items():
-            for row, new in part.items():
-                by_row.setdefault(row, {})[column] = new
-        text = change_records(decoded.text, held.name, by_row)
-    else:
-        text = changed_csv(decoded.text, held.separator, names, changes)
-    try:
-        written = decoded.mark + text.encode(decoded.encoding)
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"{held.name} is written in {decoded.encoding}, which has no letter "
-            f"{error.object[error.start]!r}: write another one, or read the table with another "
-            "encoding"
-        ) from None
-    if not output.name.lower().endswith(".gz"):
-        return written
-    packed = io.BytesIO()
-    with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as stream:
-        stream.write(written)
-    return packed.getvalue()
-
-
-def changed_csv(text: str, separator: str, names: list[str], changes: Changes) -> str:
-    r"""The text of a CSV file with some fields replaced."""
-    by_row: dict[int, dict[int, str | None]] = {}
-    for name, part in changes.items():
-        for row, new in part.items():
-            by_row.setdefault(row, {})[names.index(name)] = new
-    parts: list[str] = []
-    done = 0
-    for row, spans in enumerate(field_spans(text, separator), -1):  # the first line has the names
-        for j, new in sorted(by_row.pop(row, {}).items()) if row >= 0 else ():
-            start, stop = spans[j]
-            parts += [
-                text[done:start],
-                # a line of one empty field would be blank, and no row
-                _field(new or "", separator, quoted=text.startswith('"', start) or len(spans) == 1),
-            ]
-            done = stop
-    assert not by_row
-    return "".join([*parts, text[done:]])
-
-
-def _field(text: str, separator: str, *, quoted: bool) -> str:
-    needed = any(mark in text for mark in (separator, '"', "\r", "\n"))
-    doubled = text.replace('"', '""')
-    return f'"{doubled}"' if needed or quoted else text

@@ -9,6 +9,10 @@ import typer
 from shapley2d._base.words import counted, plural
 from shapley2d._inspection.decided_entries import known_decisions
 from shapley2d._inspection.decisions import Decision, read_decisions
+from shapley2d._inspection.learned import SETTINGS
+from shapley2d._inspection.repair import Chosen, changes_of, choose, log_columns
+from shapley2d._inspection.rewrite import contents_to_change, write_changed
+from shapley2d._inspection.said import findings_out
 from shapley2d.cli import options as o
 from shapley2d.cli.console import (
     collect_notes,
@@ -26,8 +30,11 @@ from shapley2d.cli.inspected import (
     read_inspected,
     read_reference,
     suspect_cells,
+    with_lines,
 )
 from shapley2d.cli.outputs import (
+    check_distinct,
+    check_file,
     check_outputs,
     start_clock,
     stop_if_unwritten,
@@ -35,6 +42,7 @@ from shapley2d.cli.outputs import (
     write_values,
 )
 from shapley2d.cli.streams import say
+from shapley2d.exceptions import InputError
 
 
 def inspect(
@@ -78,9 +86,23 @@ def inspect(
         Path | None, o.option(o.COMMON, "FILE.html", "Write a page on which to decide.")
     ] = None,
     top: o.Top = 15,
+    repair_sure: Annotated[
+        Path | None,
+        o.option(
+            o.COMMON,
+            "FILE",
+            "Write the table with its sure suggestions: of entries that stand out, those at least "
+            "90 % likely right.",
+        ),
+    ] = None,
     fail_if: Annotated[
-        int | None,
-        o.option(o.OUTPUT, "N", "Exit with code 3 if more than N entries stand out.", min=0),
+        list[str] | None,
+        o.option(
+            o.OUTPUT,
+            "N|findings",
+            "Exit with code 3 if more than N entries stand out, or if findings about whole columns "
+            "or rows do: one of the two, or both (N,findings).",
+        ),
     ] = None,
     as_json: o.AsJson = False,
 ) -> None:
@@ -95,9 +117,16 @@ def inspect(
     limit = start_clock(max_time)
     how = o.Reading(separator, encoding, drop, row_id, number, date, text)
     check_outputs([table, reference, decisions], output, report)
+    if repair_sure is not None:
+        check_file(repair_sure, "--repair-sure", [table, reference, decisions])
+    check_distinct({"--repair-sure": repair_sure, "--output": output, "--report": report})
+    most, by_findings = read_gate(fail_if)
     notes = collect_notes()
     options: dict[str, Any] = {"task": task, "random_state": random_state, "n_jobs": n_jobs}
     options["max_time"] = limit
+    kept: dict[str, Any] = {"separator": separator, "encoding": encoding}
+    if repair_sure is not None:  # refused before the work
+        contents_to_change(table, repair_sure, "--repair-sure", **kept)
     with warnings_as_notes():
         earlier = None if decisions is None else read_decisions(decisions)
         trusted = None if reference is None else read_reference(reference, target, how, **options)
@@ -118,28 +147,63 @@ def inspect(
             )
     page: dict[str, Any] = {"facts": given.facts, "notes": notes, "commands": given.commands}
     page["remembered"] = remembered
+    sure: Chosen = {}
+
+    def write_repaired(path: Path) -> None:
+        with warnings_as_notes():
+            names = inspection._cells.names
+            sure.update(choose(inspection, names, probability=SETTINGS["stands out"]))
+        held = contents_to_change(table, path, "--repair-sure", **kept)
+        write_changed(path, held, given.source.table, changes_of(inspection, sure), **kept)
+
     files, failed = write_outputs(
         [
             ("cells", output, lambda path: write_values(inspection, path)),
             ("report", report, lambda path: write_inspection(inspection, path, **page)),
+            ("repaired", repair_sure, write_repaired),
         ]
     )
     cells = suspect_cells(inspection, given.source, top)
     labels = suspect_cells(inspection, given.source, min(top, 5), "labels")
     if as_json:
-        show_json(
-            {"command": "inspect", **inspection_json(inspection, given, cells, labels, files)}
-        )
+        said = inspection_json(inspection, given, cells, labels, files)
+        log = with_lines(log_columns(inspection, sure), sure, given.source)
+        show_json({"command": "inspect", **said, "repaired": log})
     else:
         show(*inspection_parts(inspection, given, cells, labels))
+        if "repaired" in files:
+            show(f"{counted(len(sure), 'entry', 'entries')} repaired")
         show_files(files)
     stop_if_unwritten(failed)
     lost = sum(one.kind == "missing column" for one in inspection.findings)
-    number_out = int(inspection._cells.standing_out.sum()) + lost * given.X.n_rows
-    if fail_if is not None and number_out > fail_if:
+    n_out = int(inspection._cells.standing_out.sum()) + lost * given.X.n_rows
+    wrong = []
+    if most is not None and n_out > most:
         which = f", those of {counted(lost, 'missing column')} included" if lost else ""
-        say(f"shapley2d: {number_out:,} entries stand out{which}, more than --fail-if {fail_if:,}")
+        wrong.append(f"{n_out:,} entries stand out{which}, more than --fail-if {most:,}")
+    if by_findings and (out := findings_out(inspection)):
+        wrong.append(f"{counted(len(out), 'finding')} about the table (--fail-if findings)")
+    if wrong:
+        say(f"shapley2d: {'; '.join(wrong)}")
         raise typer.Exit(STANDS_OUT)
+
+
+def read_gate(given: list[str] | None) -> tuple[int | None, bool]:
+    """What ``--fail-if`` asks for: the most entries that may stand out, and whether findings may.
+
+    >>> read_gate(["3,findings"]), read_gate(["findings"]), read_gate(None)
+    ((3, True), (None, True), (None, False))
+    """
+    words = [word.strip() for one in given or () for word in one.split(",")]
+    numbers = [word for word in words if word.isdecimal()]
+    odd = [word for word in words if word != "findings" and not word.isdecimal()] + numbers[1:]
+    if odd:
+        why = "a second number" if odd[0] in numbers else "not known"
+        raise InputError(
+            f"--fail-if {odd[0][:40]!r} is {why}: give a number of entries, findings, or both as "
+            "0,findings"
+        )
+    return int(numbers[0]) if numbers else None, "findings" in words
 
 
 def left_out_words(info: dict[str, Any]) -> list[str]:

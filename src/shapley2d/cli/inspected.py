@@ -11,12 +11,12 @@ from rich.text import Text
 
 from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import counted
-from shapley2d._inspection.cells import reasons_text
+from shapley2d._inspection.cells import percent
 from shapley2d._inspection.inspect import check_width
 from shapley2d._inspection.ranking import rank_cells
+from shapley2d._inspection.said import cell_columns, headline, record, records
 from shapley2d._inspection.tables.read import inspected_table
 from shapley2d._inspection.tables.table_digest import file_digest
-from shapley2d._version import __version__
 from shapley2d.cli.columns import choose_columns, id_names
 from shapley2d.cli.console import place_columns, progress, shown, titled
 from shapley2d.cli.errors import computing
@@ -24,6 +24,8 @@ from shapley2d.cli.inputs import read_file
 from shapley2d.cli.wording import call
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from shapley2d import Inspection
     from shapley2d._tables.reading.files import Source
     from shapley2d._tables.table import Table
@@ -130,23 +132,19 @@ def read_reference(path: Path, target: str | None, how: Reading, **settings: Any
 def suspect_cells(
     inspection: Inspection, source: Source, top: int, part: str = "entries"
 ) -> list[dict[str, Any]]:
-    """The first suspects of a part, with what a person needs to find and judge them."""
-    cells, found = inspection._cells, []
-    for i, j in rank_cells(inspection, top, part):
-        name = inspection.row_names[i]
-        found.append(
-            {
-                "row": name.item() if hasattr(name, "item") else name,
-                "line": source.line(i),
-                "column": cells.names[j],
-                "entry": cells.entries[j][i],
-                "expected": cells.expected_text(i, j),
-                "likely": cells.likely_text(i, j),
-                "probability": float(cells.probability[i, j]),
-                "why": reasons_text(cells.reasons(i, j)),
-            }
-        )
-    return found
+    """The first suspects of a part, each with its line of the file even if its row has a name."""
+    places = rank_cells(inspection, top, part)
+    return with_lines(cell_columns(inspection, places), places, source)
+
+
+def with_lines(
+    columns: dict[str, Any], places: Iterable[tuple[int, int]], source: Source
+) -> list[dict[str, Any]]:
+    """Lines of a frame about cells, with those of the file even if its rows have names."""
+    return [
+        {**one, "line": source.line(i)}
+        for one, (i, _) in zip(records(columns), places, strict=True)
+    ]
 
 
 def inspection_json(
@@ -157,29 +155,12 @@ def inspection_json(
     files: dict[str, Path],
 ) -> dict[str, Any]:
     """An inspection as JSON, for other programs."""
-    n, m = inspection.shape
     return {
-        "version": __version__,
+        **record(inspection),
         "file": given.source.path,
         "target": given.target,
-        "rows": n,
-        "columns": m,
         "fingerprint": inspection._fingerprint,
-        "stand_out": int(inspection._cells.standing_out.sum()),
-        "expected_errors": inspection.expected_errors,
-        "expected_errors_interval": list(inspection.expected_errors_interval),
         "settled": len(inspection._settled),
-        "findings": [
-            {
-                "columns": list(finding.columns),
-                "kind": finding.kind,
-                "text": finding.text,
-                "rows": len(finding.rows),
-                "suggestions": len(finding.suggestions),
-                "probability": float(finding.probability),
-            }
-            for finding in inspection.findings
-        ],
         "suspects": cells,
         "suspect_labels": labels,
         "settings": inspection.info,
@@ -200,11 +181,12 @@ def inspection_parts(
     judged = f", judged by {counted(known['rows'], 'trusted row')}" if known else ""
     settled = f"; {len(inspection._settled)} decided before" if inspection._settled else ""
     table = f"{given.source.path}: {counted(n, 'row')} x {counted(m, 'column')}"
-    parts: list[Any] = [f"{table}{label}{judged}; {inspection._cells.summary}{settled}\n"]
+    parts: list[Any] = [f"{table}{label}{judged}; {headline(inspection)}{settled}\n"]
     # one that concerns two columns is found in each
     findings = list(dict.fromkeys(finding.text for finding in inspection.findings))
     if findings:
-        parts += [Text("Columns", style="italic"), *(f"- {one}" for one in findings[:_FINDINGS])]
+        parts.append(Text("The table as a whole", style="italic"))
+        parts += [f"- {one}" for one in findings[:_FINDINGS]]
         if left := len(findings[_FINDINGS:]):
             parts.append(f"- and {left} more, in the page and with --json")
         parts.append("")
@@ -226,6 +208,7 @@ def _suspect_table(title: str, cells: list[dict[str, Any]], inspection: Inspecti
             columns["expected"][k] = "not known"
         else:
             text.stylize("green")
-    columns["wrong"] = [f"{100 * cell['probability']:.0f} %" for cell in cells]
+    columns["wrong"] = [percent(cell["probability"]) for cell in cells]
+    columns["sure"] = [percent(cell["sure"]) for cell in cells]
     columns["why"] = [shown(cell["why"], 1000) for cell in cells]
     return titled(title, columns, "why", *(("line",) if named else ()))

@@ -9,9 +9,8 @@ from rich.text import Text
 from shapley2d._base.words import counted
 from shapley2d._inspection.decided_entries import check_decisions, known_decisions
 from shapley2d._inspection.decisions import Decision, read_decisions
-from shapley2d._inspection.rewrite import check_format, write_changed
+from shapley2d._inspection.rewrite import contents_to_change, write_changed
 from shapley2d._tables.column_warnings import find_keys
-from shapley2d._tables.reading.files import read_contents
 from shapley2d.cli import options as o
 from shapley2d.cli.columns import without_columns
 from shapley2d.cli.console import (
@@ -89,10 +88,6 @@ def repair(
     from shapley2d._inspection.page import write_inspection
     from shapley2d._models.by_name import check_model
 
-    if table == "-":
-        raise InputError(
-            "repair needs the name of a file, not -: its format is kept, so it is read again"
-        )
     check_file(output, "--output", [table, decisions])
     check_outputs([table, decisions, output], report=report)
     if model != "none":
@@ -103,10 +98,9 @@ def repair(
         made = read_decisions(decisions)
         if not made.made:
             raise InputError(f"{decisions} holds no decisions")
+        held = contents_to_change(table, output, "--output", separator=separator, encoding=encoding)
         source = read_file(table, how)
         check_decisions(made, source)
-        held = read_contents(table, separator=separator, encoding=encoding)
-        check_format(output, held)
         chosen = [one for one in made.made if one.changes]
         known = made.target in source.table.column_names
         wanted = target or (made.target if known else None)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from shapley2d._base.checks import check_whole
 from shapley2d._base.page import write_page
 from shapley2d._inspection.page.payload import cells_to_list, make_payload
+from shapley2d._inspection.said import headline
 
 if TYPE_CHECKING:
     import os
@@ -54,7 +55,7 @@ def write_inspection(
         "_inspection/page/template.html.jinja",
         styles=[f"{assets}/inspection.css"],
         scripts=[f"{assets}/{name}.js" for name in _SCRIPTS.split()],
-        title=title or _headline(int(out.sum()), changed=bool(changes)),
+        title=title or _title(inspection, changed=bool(changes)),
         info=inspection.info,
         facts=facts,
         notes=notes,
@@ -78,7 +79,6 @@ def write_inspection(
     )
 
 
-def _headline(n_out: int, *, changed: bool) -> str:
-    if not n_out:
-        return "Nothing stands out"
-    return "What is left to check" if changed else "Which entries are wrong"
+def _title(inspection: InspectedCells, *, changed: bool) -> str:
+    said = headline(inspection)
+    return f"Left to check: {said}" if changed else said[0].upper() + said[1:]
