@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import is_dataclass
 from types import UnionType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from shapley2d._base.limits import is_too_deep
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+_Made = TypeVar("_Made")
 
 RECORD_DEPTH = 32
 """Levels of lists and objects in a record; our own have about five."""
@@ -101,6 +104,32 @@ def check_form(value: Any, form: Any, what: str = "its record", *, exact: bool =
             raise ValueError(f"{what} is not what it should be")
     elif not (isinstance(form, (type, UnionType)) and isinstance(value, form)):
         raise ValueError(f"{what} is not what it should be")
+
+
+def make_of(kind: type[_Made], record: Any, what: str = "its record") -> _Made:
+    """A dataclass from a JSON object, by the types of its fields; other entries are left out.
+
+    Where an entry is missing, or None, the field has its default. A ValueError says in a phrase
+    what does not fit.
+    """
+    check_form(record, dict, what)
+    found: dict[str, Any] = {}
+    for name, hint in get_type_hints(kind).items():
+        value = record.get(name)
+        if value is None:
+            continue
+        kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+        inner: list[Any] = [one for one in kinds if is_dataclass(one)]
+        plain = tuple(get_origin(one) or one for one in kinds)
+        if inner:
+            value = make_of(inner[0], value, name)
+        elif not isinstance(value, (*plain, int) if float in plain else plain):
+            raise ValueError(f"{name} in {what} is not what it should be")
+        found[name] = value
+    try:
+        return kind(**found)
+    except TypeError:
+        raise ValueError(f"{what} is not whole") from None
 
 
 def history_pairs(value: Any) -> list[tuple[int, float]]:

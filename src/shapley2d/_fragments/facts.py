@@ -240,7 +240,7 @@ class Fragments:
         total, score = valuation.total, Score.of(valuation.info) or Score(self.score)
         decimals = score.decimals(total)
         full, start = (score.level(one, decimals) for one in (self.baseline + total, self.baseline))
-        gain = f"The contributors add {score.gain(total, decimals)}."
+        gain = f"The contributors add {score.gain(total)}."
         return f"Score {full} ({score.name}); the labels alone give {start}. {gain}"
 
     def to_record(self) -> dict[str, Any]:

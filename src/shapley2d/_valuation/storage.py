@@ -23,7 +23,6 @@ from shapley2d._tables.sealed import read_sealed, write_sealed
 from shapley2d._tables.table import Column, Kind, Table
 from shapley2d._tables.texts.column import as_texts, text_column
 from shapley2d._valuation.facts import Facts
-from shapley2d._valuation.units import Score
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -139,7 +138,7 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
 
 def _check_told(values: CellValues) -> None:
     """Say all that a result says: a record that somebody forged fails here, not in a report."""
-    score = Score.of(values.info)
+    score = values._run.score
     if score is not None and not (0 < score.factor < math.inf and math.isfinite(score.shift)):
         raise ValueError("its score has no scale")
     Facts.of(values)

@@ -3,98 +3,102 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shapley2d._base.told import as_markdown, brief_number, brief_record, brief_text
 from shapley2d._base.words import counted, html_table, took_words
-from shapley2d._valuation.facts import Facts
+from shapley2d._valuation.facts import Facts, certainty_words
 from shapley2d._valuation.typeset import typeset
 from shapley2d._valuation.units import Units, unit_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from shapley2d._base.arrays import Floats
-    from shapley2d._valuation.units import Unit
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._valuation.values import CellValues
 
 
-_ENDS = ("lowest", "highest")
+class _First(NamedTuple):
+    """The first of the cells, rows or columns, as people read them."""
+
+    at: Ints
+    named: dict[str, Any]
+    values: Floats
+    half: Floats
+    numbers: list[str]
+    spreads: list[str]
+    unit: str
+    more: str
+
+    @classmethod
+    def of(cls, valuation: CellValues, what: str, n: int, *, highest: bool = True) -> _First:
+        part = valuation._part(what)
+        unit = getattr(Units.of(valuation), "points" if what == "columns" else what)
+        at = part.first(n, highest=highest)
+        values, half, named = part.values[at].tolist(), part.half[at], part.named(at)
+        if "line" in named:  # people know rows by their lines
+            del named["row"]
+        left = part.values.size - at.size
+        return cls(
+            at, named, part.values[at], half, unit.numbers(values, signed=True),
+            unit.spreads(half.tolist(), values), unit.words, f"and {left} more" if left else "",
+        )  # fmt: skip
 
 
-def summary_lines(values: CellValues) -> list[str]:
+def summary_lines(valuation: CellValues) -> list[str]:
     """The printed summary: headline, score, columns, and the cells of lowest and highest value."""
-    facts, units = Facts.of(values), Units.of(values)
-    record = _record(values, facts, 6)
-    lines = [
-        f"{type(values).__name__} of {_headline(values, facts)}",
-        f"  {facts.score if units.score and facts.score else f'total    {values.total:+.5g}'}",
-        *(f"  note     {note}" for note in facts.notes),
+    return [
+        f"{type(valuation).__name__} of {_headline(valuation)}",
+        *(f"  {f'{word:<8} {text}' if word else text}" for word, text in _said(valuation)),
     ]
-    if units.score is not None:
-        key, listed, more = _main(values, record)
-        named = ", ".join(f"{one[key]} {_number(one, units.points)}" for one in listed)
-        lines.append(f"  {f'{key}s':<8} {named}{more and f' {more}'} {units.points.words}".rstrip())
-    if took := took_words(values.info.get("seconds")):
-        lines.append(f"  took     {took}")
-    word = values._row_word
-    for what in _ENDS:
-        cell = record[what][0]
-        lines.append(
-            f"  {what:<8} {cell['shown']} at {word} {cell[word]}, column {cell['column']!r}"
-        )
-    if strays := record["n_strays"]:
-        lines.append(f"  strays   {counted(strays, 'entry', 'entries')} to check first, see strays")
-    return lines
 
 
-def summary_html(values: CellValues) -> str:
-    """The short tables that a notebook shows."""
-    facts, units = Facts.of(values), Units.of(values)
-    record = _record(values, facts, 20)
-    noun, word, points = values._nouns[0][0], values._row_word, units.points
-    named = "" if values._grouped else f"{word} "
-    cells = [
-        (f"{what} {noun}", typeset(cell["shown"]), f"{named}{cell[word]}, {cell['column']}")
-        for what in _ENDS
-        for cell in record[what][:1]
+def summary_html(valuation: CellValues) -> str:
+    """The same as a notebook shows it, the columns as a table with their intervals."""
+    found = _First.of(valuation, valuation._main, 20)
+    *_, heading = found.named
+    said = [
+        f"<p>{html.escape(f'{word} {typeset(text)}'.strip())}</p>"
+        for word, text in _said(valuation)
+        if word != f"{heading}s"
     ]
-    heading, found, more = _main(values, record)
-    reach = [(one["high"] - one["low"]) / 2 if one.get("low") is not None else 0 for one in found]
-    halves = points.spreads(reach, [one["value"] for one in found])
-    listed = [
-        (one[heading], typeset(_number(one, points)), half and f"± {half}")
-        for one, half in zip(found, halves, strict=True)
-    ]
-    if more:
-        listed.append((f"{more} {heading}s", "", ""))
-    scored = typeset(facts.score) if units.score else ""
-    head = (heading, points.words or "value", "95 %" if any(halves) else "")
-    said = [scored or f"total {values.total:+.5g}", *facts.notes]
+    halves = [half and f"± {half}" for half in found.spreads]
+    lines = [*zip(map(str, found.named[heading]), map(typeset, found.numbers), halves, strict=True)]
+    lines += [(f"{found.more} {heading}s", "", "")] if found.more else []
+    head = (heading, found.unit or "value", "95 %" * any(halves))
     return (
-        f"<div><p><b>{type(values).__name__}</b> of {html.escape(_headline(values, facts))}</p>"
-        f"{''.join(f'<p>{html.escape(words)}</p>' for words in said)}"
-        f"{html_table(cells)}{html_table(listed, head)}</div>"
+        f"<div><p><b>{type(valuation).__name__}</b> of {html.escape(_headline(valuation))}</p>"
+        f"{''.join(said)}{html_table(lines, head)}</div>"
     )
 
 
-def _headline(values: CellValues, facts: Facts) -> str:
+def _headline(valuation: CellValues) -> str:
     """What was valued, how, and how certain the values are."""
-    return f"{values._size_words}, method {values.info.get('method')}, {facts.certainty}"
+    size, method = valuation._size_words, valuation._run.method
+    return f"{size}, method {method}, {certainty_words(valuation)}"
 
 
-def _main(values: CellValues, record: dict[str, Any]) -> tuple[str, list[dict[str, Any]], str]:
-    """The columns of a record, or the rows where it has these; what they are; how many are left."""
-    word = values._sums(values._main_axis)[0]
-    left = values.shape[values._main_axis] - len(record[f"{word}s"])
-    return word, record[f"{word}s"], f"and {left} more" if left else ""
-
-
-def _number(one: dict[str, Any], unit: Unit) -> str:
-    """A value as people read it, in a list with the unit at its head or its end."""
-    return str(one["shown"].removesuffix(f" {unit.words}"))
+def _said(valuation: CellValues) -> list[tuple[str, str]]:
+    """What there is to say of it, each with the word before it."""
+    facts, run = Facts.of(valuation), valuation._run
+    said = [
+        ("", facts.score) if facts.score and run.score else ("total", f"{valuation.total:+.5g}")
+    ]
+    said += [("note", note) for note in facts.notes]
+    if run.score is not None:
+        found = _First.of(valuation, valuation._main, 6)
+        *_, word = found.named
+        pairs = zip(found.named[word], found.numbers, strict=True)
+        listed = ", ".join(f"{name} {number}" for name, number in pairs)
+        said.append((f"{word}s", " ".join(filter(None, (listed, found.more, found.unit)))))
+    if took := took_words(run.seconds):
+        said.append(("took", took))
+    for end in ("lowest", "highest"):
+        one = _First.of(valuation, "cells", 1, highest=end == "highest")
+        (word, (row,)), (_, (column,)) = one.named.items()
+        number = f"{one.numbers[0]} {one.unit}".rstrip()
+        said.append((end, f"{number} at {word} {row}, column {column!r}"))
+    if strays := len(valuation._strays):
+        said.append(("strays", f"{counted(strays, 'entry', 'entries')} to check first, see strays"))
+    return said
 
 
 def to_dict(valuation: CellValues) -> dict[str, Any]:
@@ -136,31 +140,13 @@ def to_markdown(valuation: CellValues) -> str:
 
 def _record(valuation: CellValues, facts: Facts, n: int) -> dict[str, Any]:
     """The brief record of a valuation; its lists have ``n`` entries at most."""
-    units, info = Units.of(valuation), valuation.info
-    axis, strays = valuation._main_axis, valuation._strays
-
-    def sums(axis: int, unit: Unit, sign: int) -> list[dict[str, Any]]:
-        word, names, worth, errors = valuation._sums(axis)
-        order = np.argsort(sign * worth, kind="stable")[:n]
-        return _valued(
-            valuation, [{word: names[k]} for k in order], worth[order], errors[order], unit
-        )
-
-    def cells(*, highest: bool) -> list[dict[str, Any]]:
-        flat = valuation._first(n, highest=highest)
-        named = [
-            _place(valuation, i, j)
-            | {"entry": valuation._entry(i, j), "label": valuation._label(i)}
-            for i, j in (divmod(at, valuation.shape[1]) for at in flat.tolist())
-        ]
-        worth, errors = valuation.values.ravel()[flat], valuation.stderr.ravel()[flat]
-        return _valued(valuation, named, worth, errors, units.cells)
-
+    info, strays = valuation.info, valuation._strays
+    *_, main = _First.of(valuation, valuation._main, 1).named
     return {
         "schema": "shapley2d.valuation/1",
-        "version": brief_text((info.get("versions") or {}).get("shapley2d") or ""),
+        "version": brief_text(valuation._run.versions.get("shapley2d", "")),
         "size": valuation._size_words,
-        "method": brief_text(info.get("method") or ""),
+        "method": brief_text(valuation._run.method or ""),
         "measured": brief_text(facts.measured, 400),
         "unit": unit_words(info),
         "score": brief_text(facts.score, 400),
@@ -168,38 +154,36 @@ def _record(valuation: CellValues, facts: Facts, n: int) -> dict[str, Any]:
         "exact": valuation.exact,
         "total": brief_number(valuation.total),
         "notes": [brief_text(note, 400) for note in [facts.below_zero, *facts.notes] if note],
-        f"{valuation._sums(axis)[0]}s": sums(axis, units.points, -1),
-        "lowest": cells(highest=False),
-        "highest": cells(highest=True),
-        "lowest_rows": sums(0, units.rows, 1),
+        f"{main}s": _listed(valuation, valuation._main, n, highest=True),
+        "lowest": _listed(valuation, "cells", n, highest=False),
+        "highest": _listed(valuation, "cells", n, highest=True),
+        "lowest_rows": _listed(valuation, "rows", n, highest=False),
         "n_strays": len(strays),
         "strays": [
-            _brief(_place(valuation, i, j) | {"entry": text, "expected type": expected})
-            for i, j, text, expected in strays[:n]
+            {
+                valuation._row_word: brief_text(valuation._shown_rows[i]),
+                "column": brief_text(valuation.column_names[j]),
+                "entry": brief_text(entry),
+                "expected type": expected,
+            }
+            for i, j, entry, expected in strays[:n]
         ],
     }
 
 
-def _place(valuation: CellValues, i: int, j: int) -> dict[str, Any]:
-    return {valuation._row_word: valuation._shown_rows[i], "column": valuation.column_names[j]}
-
-
-def _valued(
-    valuation: CellValues,
-    named: Sequence[dict[str, Any]],
-    worth: Floats,
-    errors: Floats,
-    unit: Unit,
-) -> list[dict[str, Any]]:
-    """What is named, with its value, the ends of its interval, and the value as people read it."""
-    found = []
-    shown, reach = unit.numbers(worth.tolist(), signed=True), valuation._interval_factor * errors
-    for one, value, half, number in zip(named, worth, reach, shown, strict=True):
-        ends = {"low": brief_number(value - half), "high": brief_number(value + half)}
-        said = {"value": brief_number(value), **(ends if half else {})}
-        found.append(_brief(one) | said | {"shown": f"{number} {unit.words}".rstrip()})
-    return found
-
-
-def _brief(named: dict[str, Any]) -> dict[str, Any]:
-    return {key: brief_text(text) for key, text in named.items() if text is not None}
+def _listed(valuation: CellValues, what: str, n: int, *, highest: bool) -> list[dict[str, Any]]:
+    """The lowest or highest, with the ends of intervals, and the value as people read it."""
+    found, lines = _First.of(valuation, what, n, highest=highest), []
+    for k, (value, half) in enumerate(zip(found.values, found.half, strict=True)):
+        named = {word: names[k] for word, names in found.named.items()}
+        if what == "cells":
+            i, j = divmod(int(found.at[k]), valuation.shape[1])
+            named |= {"entry": valuation._entry(i, j), "label": valuation._label(i)}
+        line: dict[str, Any] = {
+            word: brief_text(text) for word, text in named.items() if text is not None
+        }
+        line["value"] = brief_number(value)
+        if half:
+            line |= {"low": brief_number(value - half), "high": brief_number(value + half)}
+        lines.append(line | {"shown": f"{found.numbers[k]} {found.unit}".rstrip()})
+    return lines

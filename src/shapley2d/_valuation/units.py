@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.json_record import make_of
 from shapley2d._base.words import figure
 
 if TYPE_CHECKING:
@@ -18,6 +19,47 @@ if TYPE_CHECKING:
 
     from shapley2d._base.arrays import Floats
     from shapley2d._valuation.values import CellValues
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What values are shown in: ``factor * value``, and the words that go with it."""
+
+    factor: float = 1.0
+    words: str = ""
+
+    def numbers(self, values: Sequence[float], *, signed: bool = False) -> list[str]:
+        """Values of one list in the unit, all with the decimals of the largest; points with one.
+
+        >>> Unit(100.0, "points").numbers([0.1798, -0.0021, -0.0001], signed=True)
+        ['+18.0', '-0.2', '0.0']
+        >>> Unit().numbers([0.1798, -0.0021])
+        ['0.180', '-0.002']
+        """
+        decimals = self.decimals(values)
+        return [_written(self.factor * one, decimals, signed=signed) for one in values]
+
+    def spreads(self, reach: Sequence[float], values: Sequence[float]) -> list[str]:
+        """Half the widths of intervals of a list of values, with its decimals; empty where 0.
+
+        >>> Unit(100.0, "points").spreads([0.012, 0.0001, 0.0], [0.1798, 0.01, 0.0])
+        ['1.2', '', '']
+        """
+        decimals = self.decimals(values)
+        halves = [_written(self.factor * half, decimals, 2) for half in reach]
+        return [half if half.strip("0.") else "" for half in halves]
+
+    def decimals(self, values: Sequence[float]) -> int | None:
+        """How many decimals a list needs; None where they would be too many, or are of no use."""
+        largest = max((abs(self.factor * value) for value in values), default=0.0)
+        if not 1e-6 <= largest < 1e9:
+            return None
+        power = math.floor(math.log10(largest))
+        return max(1 - power, 1) if self.words else max(2 - power, 0)
+
+    def text(self, value: float, digits: int = 3, *, signed: bool = False) -> str:
+        """A value with its unit; an error has two digits."""
+        return f"{figure(self.factor * value, digits, signed=signed)} {self.words}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -36,72 +78,34 @@ class Score:
     @classmethod
     def of(cls, info: dict[str, Any]) -> Score | None:
         """The score of a record; None for a game of the user's own."""
-        return None if info.get("score") is None else cls(**info["score"])
+        return None if info.get("score") is None else make_of(cls, info["score"])
+
+    @property
+    def points(self) -> Unit:
+        """The unit of differences; utilities themselves where the score is not in per cent."""
+        return Unit(self.factor, "points" if self.per_cent else "")
 
     def level(self, utility: float, decimals: int) -> str:
         """A score: ``71.5 %``."""
-        shown = round(self.shift + self.factor * utility, decimals) + 0.0  # not -0.0
-        return f"{shown:,.{decimals}f}{' %' if self.per_cent else ''}"
+        return _written(self.shift + self.factor * utility, decimals) + " %" * self.per_cent
 
-    def gain(self, value: float, decimals: int | None = None) -> str:
+    def gain(self, value: float, *, signed: bool = False) -> str:
         """A difference of scores: ``10.5 points``."""
-        decimals = self.decimals(value) if decimals is None else decimals
-        return f"{self.factor * value:,.{decimals}f}{' points' if self.per_cent else ''}"
+        shown = _written(self.factor * value, self.decimals(value), signed=signed)
+        return f"{shown} {self.points.words}".rstrip()
 
     def decimals(self, value: float) -> int:
         """Decimals that show a difference with two digits or more, in per cent at least one."""
-        size = abs(self.factor * value)
-        if not 0 < size < math.inf:
-            return 1
-        digits = 1 if self.per_cent else 2
-        return min(max(digits - math.floor(math.log10(size)), int(self.per_cent)), 6)
+        found = self.points.decimals([value])
+        return 1 if found is None else min(found, 6)
 
 
-@dataclass(frozen=True)
-class Unit:
-    """What values are shown in: ``factor * value``, and the words that go with it."""
-
-    factor: float = 1.0
-    words: str = ""
-
-    def numbers(self, values: Sequence[float], *, signed: bool = False) -> list[str]:
-        """Values of one list in the unit, all with the decimals of the largest; points with one.
-
-        >>> Unit(100.0, "points").numbers([0.1798, -0.0021, -0.0001], signed=True)
-        ['+18.0', '-0.2', '0.0']
-        >>> Unit().numbers([0.1798, -0.0021])
-        ['0.180', '-0.002']
-        """
-        shown = [self.factor * value for value in values]
-        decimals = self.decimals(values)
-        if decimals is None:
-            return [figure(one, signed=signed) for one in shown]
-        rounded = [round(one, decimals) + 0.0 for one in shown]  # no sign without a size
-        return [f"{one:{'+' if signed and one else ''},.{decimals}f}" for one in rounded]
-
-    def spreads(self, reach: Sequence[float], values: Sequence[float]) -> list[str]:
-        """Half the widths of intervals of a list of values, with its decimals; empty where 0.
-
-        >>> Unit(100.0, "points").spreads([0.012, 0.0001, 0.0], [0.1798, 0.01, 0.0])
-        ['1.2', '', '']
-        """
-        decimals = self.decimals(values)
-        if decimals is None:
-            return [figure(self.factor * half, 2) if half else "" for half in reach]
-        shown = [round(self.factor * half, decimals) for half in reach]
-        return [f"{half:,.{decimals}f}" if half else "" for half in shown]
-
-    def decimals(self, values: Sequence[float]) -> int | None:
-        """How many decimals a list needs; None where they would be too many, or are of no use."""
-        largest = max((abs(self.factor * value) for value in values), default=0.0)
-        if not 1e-6 <= largest < 1e9:
-            return None
-        power = math.floor(math.log10(largest))
-        return max(1 - power, 1) if self.words else max(2 - power, 0)
-
-    def text(self, value: float, digits: int = 3, *, signed: bool = False) -> str:
-        """A value with its unit; an error has two digits."""
-        return f"{figure(self.factor * value, digits, signed=signed)} {self.words}".rstrip()
+def _written(number: float, decimals: int | None, digits: int = 3, *, signed: bool = False) -> str:
+    """A number with these decimals, or with these digits; no sign without a size."""
+    if decimals is None:
+        return figure(number, digits, signed=signed)
+    number = round(number, decimals) + 0.0
+    return f"{number:{'+' if signed and number else ''},.{decimals}f}"
 
 
 def points_of(info: dict[str, Any]) -> Unit:
@@ -111,7 +115,7 @@ def points_of(info: dict[str, Any]) -> Unit:
     '1.20 points'
     """
     score = Score.of(info)
-    return Unit() if score is None else Unit(score.factor, "points" if score.per_cent else "")
+    return Unit() if score is None else score.points
 
 
 def unit_words(info: dict[str, Any]) -> str:
@@ -131,18 +135,18 @@ def unit_words(info: dict[str, Any]) -> str:
 class Units:
     """The units of a result: of sums of columns, of rows and of cells."""
 
-    score: Score | None
     points: Unit  # of the score; the values themselves where that is not in per cent
     rows: Unit  # points, or points per 1,000 such rows
     cells: Unit
 
     @classmethod
     def of(cls, values: CellValues) -> Units:
-        score, points = Score.of(values.info), points_of(values.info)
+        """The units of a result; those of groups, of which there are few, are points."""
+        points = points_of(values.info)
         if not points.words or values._grouped:
-            return cls(score, points, points, points)
+            return cls(points, points, points)
         rows = _for_many(points, values.row_values, "rows")
-        return cls(score, points, rows, _for_many(points, values.values, "cells"))
+        return cls(points, rows, _for_many(points, values.values, "cells"))
 
 
 def _for_many(points: Unit, values: Floats, nouns: str) -> Unit:
@@ -154,9 +158,3 @@ def _for_many(points: Unit, values: Floats, nouns: str) -> Unit:
         largest *= 1_000
         points = Unit(points.factor * 1_000, f"points per {count:,} such {nouns}")
     return points
-
-
-def sums_to_score(values: CellValues) -> bool:
-    """Whether the sum of all values means something."""
-    shapley = values.info.get("semivalue") == ["shapley"] * 2
-    return bool((values.info.get("about") or {}).get("total")) and shapley

@@ -5,30 +5,55 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from shapley2d._base.checks import check_whole
 from shapley2d._base.precision import interval_factor
 from shapley2d._base.words import counted, entry_text
 from shapley2d._tables.frames import objects
 from shapley2d._tables.row_words import RowWords
+from shapley2d._valuation.run_facts import RunFacts
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from shapley2d._tables.table import Kind, Table
 
 Nouns = tuple[str, str]
-Sums = tuple[str, "NDArray[Any]", "NDArray[np.float64]", "NDArray[np.float64]"]
-"""What a row or a column is called, their names, values and standard errors."""
 
 _NONE = np.zeros(0)
 _EQUAL = (
     *("values", "stderr", "row_names", "column_names"),
     *("row_stderr", "column_stderr", "dof", "total_stderr"),
 )
+
+
+class Part(NamedTuple):
+    """The cells, the rows or the columns, in order."""
+
+    values: NDArray[np.float64]
+    stderr: NDArray[np.float64]
+    factor: float
+    """Half the width of a 95 % interval in standard errors."""
+    named: Callable[[NDArray[np.intp]], dict[str, Any]]
+    """The columns of a frame that name those at these positions."""
+
+    @property
+    def half(self) -> NDArray[np.float64]:
+        """Half the widths of the 95 % intervals."""
+        return self.factor * self.stderr
+
+    def first(self, n: int, *, highest: bool = False) -> NDArray[np.intp]:
+        """Positions of the ``n`` lowest or highest, of equal ones the first."""
+        check_whole(n, "n", 0)
+        key, last = (-self.values if highest else self.values), min(n, self.values.size - 1)
+        few = np.flatnonzero(key <= np.partition(key, last)[last])
+        return few[np.argsort(key[few], kind="stable")][:n]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -118,19 +143,24 @@ class CellValues(RowWords):
     @property
     def caveat(self) -> str:
         """Why the standard errors cannot be trusted, in words; empty where they can."""
-        return str(self.info.get("caveat") or "")
+        return self._run.caveat
+
+    @cached_property
+    def _run(self) -> RunFacts:
+        """The facts of the run that people read."""
+        return RunFacts.of(self.info)
 
     @property
     def _grouped(self) -> bool:
         """Whether the players of an axis are others than single rows and columns."""
-        return bool(self.info.get("players"))
+        return bool(self._run.players)
 
     @property
     def _nouns(self) -> tuple[Nouns, Nouns, Nouns]:
         """Singular and plural of what was valued, of its rows and of its columns."""
         rows, columns = (
             (one, one.replace("group of ", "groups of ") if " " in one else f"{one}s")
-            for one in self.info.get("players") or ("row", "column")
+            for one in self._run.players or ("row", "column")
         )
         return ("block", "blocks") if self._grouped else ("cell", "cells"), rows, columns
 
@@ -165,16 +195,26 @@ class CellValues(RowWords):
         """Row, column, text and expected kind of the entries that do not match their column."""
         return [] if self._table is None else self._table.strays
 
-    def _sums(self, axis: int) -> Sums:
-        """The rows (0) or columns (1) as people know them, with their values and errors."""
-        if axis:
-            return "column", objects(self.column_names), self.column_values, self.column_stderr
-        return self._row_word, self._shown_rows, self.row_values, self.row_stderr
+    def _part(self, what: str) -> Part:
+        """The ``"cells"``, row by row, the ``"rows"`` or the ``"columns"``."""
+        columns, m, factor = objects(self.column_names), self.shape[1], self._interval_factor
+        if what == "rows":
+            return Part(self.row_values, self.row_stderr, factor, self._row_columns)
+        if what == "columns":
+            values, stderr = self.column_values, self.column_stderr
+            return Part(values, stderr, factor, lambda at: {"column": columns[at]})
+        values, stderr = self.values.ravel(), self.stderr.ravel()
+        return Part(
+            values,
+            stderr,
+            factor,
+            lambda at: {**self._row_columns(at // m), "column": columns[at % m]},
+        )
 
     @property
-    def _main_axis(self) -> int:
+    def _main(self) -> str:
         """What a summary lists: the columns, or groups of rows where these are all there is."""
-        return int(not self._grouped or self.shape[1] > 1)
+        return "rows" if self._grouped and self.shape[1] == 1 else "columns"
 
     def _entry(self, i: int, j: int) -> str | None:
         """The entry of one cell: all of a million rows as text take half a minute."""
@@ -185,14 +225,6 @@ class CellValues(RowWords):
     def _label(self, i: int) -> str | None:
         """The target of one row as text."""
         return None if self._target is None else _label(self._target[i : i + 1].tolist()[0])
-
-    def _first(self, n: int, *, highest: bool = False) -> NDArray[np.intp]:
-        """Flat positions of the ``n`` lowest or highest cells, of equal ones the first."""
-        flat = (-self.values if highest else self.values).ravel()
-        if n >= flat.size:
-            return np.argsort(flat, kind="stable")
-        few = np.flatnonzero(flat <= np.partition(flat, n)[n])
-        return few[np.argsort(flat[few], kind="stable")][:n]
 
 
 def _label(label: Any) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._base.checks import check_flag, check_whole
+from shapley2d._base.checks import check_flag
 from shapley2d._base.entries import as_text, is_missing
 from shapley2d._base.words import shown
 from shapley2d._tables.align import in_order, index_of
@@ -44,7 +45,7 @@ def to_frame(valuation: CellValues, *, wide: bool = False, contents: bool = Fals
     """
     check_flag(wide, "wide")
     if not wide:
-        return cells(valuation, np.arange(valuation.values.size), contents=contents)
+        return _cells(valuation, np.arange(valuation.values.size), contents=contents)
     if contents:
         raise InputError("wide=True has no place for contents: leave one of them out")
     if valuation._frame != "pandas":
@@ -60,22 +61,23 @@ def to_frame(valuation: CellValues, *, wide: bool = False, contents: bool = Fals
     return pd.DataFrame(valuation.values.copy(), _index(valuation), names)
 
 
-def cells(valuation: CellValues, flat: Ints, *, contents: bool = False) -> Any:
-    """A frame of the cells at these flat positions."""
+def _cells(valuation: CellValues, at: Ints, *, contents: bool) -> Any:
+    """A frame of the cells at these positions."""
     check_flag(contents, "contents")
-    i, j = np.unravel_index(flat, valuation.shape)
-    columns = {**valuation._row_columns(i), "column": objects(valuation.column_names)[j]}
+    part, m = valuation._part("cells"), valuation.shape[1]
+    columns = part.named(at)
     if contents:
         if valuation._contents is None:
             raise InputError(
                 "contents=True needs the entries of a table, which these values do not come with"
             )
-        places = zip(i.tolist(), j.tolist(), strict=True)
-        columns["content"] = objects([valuation._contents[b][a] for a, b in places])
+        places = zip((at // m).tolist(), (at % m).tolist(), strict=True)
+        columns["content"] = objects([valuation._contents[j][i] for i, j in places])
         if valuation._labels is not None:
-            columns["label"] = objects(valuation._labels)[i]
-    columns |= {"value": valuation.values[i, j], "stderr": valuation.stderr[i, j]}
-    return make_frame(columns, valuation._frame)
+            columns["label"] = objects(valuation._labels)[at // m]
+    return make_frame(
+        columns | {"value": part.values[at], "stderr": part.stderr[at]}, valuation._frame
+    )
 
 
 def lowest(valuation: CellValues, n: int = 10, *, contents: bool = False) -> Any:
@@ -94,14 +96,13 @@ def lowest(valuation: CellValues, n: int = 10, *, contents: bool = False) -> Any
     >>> v.lowest(1).values.tolist()
     [[1, '0', -1.0, 0.0]]
     """
-    check_whole(n, "n", 0)
-    return cells(valuation, valuation._first(n), contents=contents)
+    return _cells(valuation, valuation._part("cells").first(n), contents=contents)
 
 
 def highest(valuation: CellValues, n: int = 10, *, contents: bool = False) -> Any:
     """The ``n`` cells of highest value, as a frame like :meth:`lowest`."""
-    check_whole(n, "n", 0)
-    return cells(valuation, valuation._first(n, highest=True), contents=contents)
+    at = valuation._part("cells").first(n, highest=True)
+    return _cells(valuation, at, contents=contents)
 
 
 def rows(valuation: CellValues) -> Any:
@@ -120,31 +121,29 @@ def rows(valuation: CellValues) -> Any:
     >>> v.rows()[["row", "value"]].values.tolist()
     [[1.0, -1.0], [0.0, 2.0]]
     """
-    return lowest_rows(valuation, len(valuation))
+    return _lines(valuation, "rows", len(valuation))
 
 
 def lowest_rows(valuation: CellValues, n: int = 10) -> Any:
     """The ``n`` rows of lowest value, as a frame like :meth:`rows`."""
-    check_whole(n, "n", 0)
-    return _lines(valuation, 0, np.argsort(valuation.row_values, kind="stable")[:n])
+    return _lines(valuation, "rows", n)
 
 
 def highest_rows(valuation: CellValues, n: int = 10) -> Any:
     """The ``n`` rows of highest value, the highest first, as a frame like :meth:`rows`."""
-    check_whole(n, "n", 0)
-    return _lines(valuation, 0, np.argsort(-valuation.row_values, kind="stable")[:n])
+    return _lines(valuation, "rows", n, highest=True)
 
 
 def columns(valuation: CellValues) -> Any:
     """What each column adds, the lowest first: a frame of ``column`` and as in :meth:`rows`."""
-    return _lines(valuation, 1, np.argsort(valuation.column_values, kind="stable"))
+    return _lines(valuation, "columns", valuation.shape[1])
 
 
-def _lines(valuation: CellValues, axis: int, order: Ints) -> Any:
-    """A frame of rows (0) or columns (1), in this order."""
-    _, names, values, stderr = valuation._sums(axis)
-    named = {"column": names[order]} if axis else valuation._row_columns(order)
-    return _sums(valuation, named, values[order], stderr[order])
+def _lines(valuation: CellValues, what: str, n: int, *, highest: bool = False) -> Any:
+    """A frame of the lowest or highest rows or columns."""
+    part = valuation._part(what)
+    at = part.first(n, highest=highest)
+    return _sums(valuation, part.named(at), part.values[at], part.stderr[at])
 
 
 def _sums(valuation: CellValues, named: dict[str, Any], values: Floats, stderr: Floats) -> Any:
@@ -292,21 +291,16 @@ def find_row(valuation: CellValues, row: Any, line: int | None = None) -> int:
     """Position of a row given by its name, or by its line in the file."""
     if (row is None) == (line is None):
         raise InputError("give row or line")
-    if line is not None and valuation.lines is None:
-        raise InputError(f"{line=} needs values of a file whose rows have lines: give row")
-    by_line = line is not None
-    given, names = (line, valuation.lines) if by_line else (row, valuation.row_names)
-    try:
-        wanted = str(given)
-    except Exception:  # noqa: BLE001  (a row may be anything at all)
-        wanted = ""
-    known = np.asarray(names).tolist()
-    position = next((k for k, name in enumerate(known) if str(name) == wanted), None)
-    if position is None:
-        examples = ", ".join(map(repr, known[:5])) + (", ..." if len(known) > 5 else "")
-        option, are = ("line", "rows start on lines") if by_line else ("row", "rows are named")
-        raise InputError(f"there is no {option} {shown(given)}: {are} {examples}")
-    return position
+    option, given, names, are = "row", row, valuation.row_names, "rows are named"
+    if line is not None:
+        if valuation.lines is None:
+            raise InputError(f"{line=} needs values of a file whose rows have lines: give row")
+        option, given, names, are = "line", line, valuation.lines, "rows start on lines"
+    known, wanted = names.tolist(), shown(given)
+    with suppress(Exception):  # a row may be anything at all
+        return [str(name) for name in known].index(str(given))
+    examples = ", ".join(map(repr, known[:5])) + (", ..." if len(known) > 5 else "")
+    raise InputError(f"there is no {option} {wanted}: {are} {examples}")
 
 
 def strays(valuation: CellValues) -> Any:
@@ -326,10 +320,7 @@ def strays(valuation: CellValues) -> Any:
     [[5, 'x0', '9x', 'number']]
     """
     found = valuation._strays
-    columns = {
-        **valuation._row_columns(np.array([i for i, *_ in found], dtype=np.intp)),
-        "column": [valuation.column_names[j] for _, j, *_ in found],
-        "content": [text for *_, text, _ in found],
-        "kind": [kind for *_, kind in found],
-    }
+    at = np.array([i * valuation.shape[1] + j for i, j, *_ in found], dtype=np.intp)
+    columns = valuation._part("cells").named(at)
+    columns |= {"content": [text for *_, text, _ in found], "kind": [kind for *_, kind in found]}
     return make_frame(columns, valuation._frame)

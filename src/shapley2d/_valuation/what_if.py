@@ -41,9 +41,8 @@ class WhatIf:
 
     def __repr__(self) -> str:
         shown = self._shown or Score("")
-        decimals = max(shown.decimals(self.change), 1)
-        gain = f"{'+' if self.change >= 0 else ''}{shown.gain(self.change, decimals)}"
-        lines = [f"Score {shown.level(self.score, decimals)} ({gain})"]
+        level = shown.level(self.score, shown.decimals(self.change))
+        lines = [f"Score {level} ({shown.gain(self.change, signed=True)})"]
         for row, (before, after) in list(self.predictions.items())[:5]:
             lines.append(f"row {row}: prediction {figure(before)} -> {figure(after)}")
         if len(self.predictions) > 5:
@@ -86,8 +85,8 @@ def what_if(valuation: CellValues, changes: Any) -> WhatIf:
     """
     if valuation._held is None:
         lacks = " of a forest, and these values have none: value the cells with "
-        if valuation.info.get("method") == "forest":
+        if valuation._run.method == "forest":
             lacks = ", which a file does not keep: value the cells again with "
         raise InputError(f"what_if needs the trees{lacks}method='forest'")
     before, score, added, own = valuation._held.what_if(changes)
-    return WhatIf(score, score - before, valuation.values + added, own, Score.of(valuation.info))
+    return WhatIf(score, score - before, valuation.values + added, own, valuation._run.score)

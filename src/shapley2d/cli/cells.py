@@ -12,7 +12,7 @@ import numpy as np
 from shapley2d._base.defaults import FOLDS
 from shapley2d._base.words import counted, printable, took_words
 from shapley2d._valuation.facts import Facts, evaluated_words
-from shapley2d._valuation.units import Unit, Units, sums_to_score, unit_words
+from shapley2d._valuation.units import Unit, Units, unit_words
 from shapley2d._version import __version__
 from shapley2d.cli import options as o
 from shapley2d.cli.columns import groups_of_columns
@@ -197,7 +197,9 @@ def cells(
     lowest = [
         place(i, j, valuation._entry(i, j))
         | {"value": float(valuation.values[i, j]), "stderr": float(valuation.stderr[i, j])}
-        for i, j in (divmod(flat, valuation.shape[1]) for flat in valuation._first(top).tolist())
+        for i, j in (
+            divmod(k, valuation.shape[1]) for k in valuation._part("cells").first(top).tolist()
+        )
     ]
     if as_json:
         found = {"strays": strays, "lowest": lowest, "settings": valuation.info, "files": files}
@@ -259,7 +261,7 @@ def _summary(
         columns = place_columns(first, _WIDTHS, named=named)
         columns["expected type"] = [shown(cell["kind"]) for cell in first]
         parts += [*titled(f"Entries to check first{more}", columns, "expected type", *less), ""]
-    if units.score is not None and lowest:
+    if valuation._run.score is not None and lowest:
         for axis in range(1 - valuation._grouped, 2):
             parts += [*_sums_table(valuation, units.points, axis), ""]
     if lowest:
@@ -278,7 +280,7 @@ def _headline(valuation: Any, inputs: Inputs, target: str) -> str:
     """The table, the validation rows, the score, what the columns add, and how certain it is."""
     info, facts = valuation.info, Facts.of(valuation)
     certain = "no sampling error" if valuation.exact else facts.certainty
-    rows = evaluated_words(info, printable(inputs.valid.path) if inputs.valid else "")
+    rows = evaluated_words(valuation._run, printable(inputs.valid.path) if inputs.valid else "")
     n, m = inputs.X.shape
     took = took_words(info.get("seconds"))
     table = f"{inputs.train.path}: {counted(n, 'row')} x {counted(m, 'column')}"
@@ -301,7 +303,7 @@ def _sums_table(valuation: Any, points: Unit, axis: int) -> list[Any]:
     more = f" ({len(best)} of {len(found)})" if len(best) < len(found) else ""
     columns: dict[str, list[Any]] = {name: [shown(one[name]) for one in best]}
     columns |= _worth(valuation, points, best)
-    if sums_to_score(valuation) and valuation.total > 0:
+    if valuation._run.sums_to_score and valuation.total > 0:
         shares = [round(100 * one["value"] / valuation.total) for one in best]
         columns["share"] = [f"{share} %" for share in shares]
     return titled(f"What the {valuation._nouns[1 + axis][1]} add{more}", columns, "95 %")

@@ -15,7 +15,7 @@ from shapley2d._tables.frames import make_frame, objects
 from shapley2d._tables.match import matched_names, matched_rows
 from shapley2d._valuation.facts import Facts
 from shapley2d._valuation.typeset import typeset
-from shapley2d._valuation.units import Score, Units
+from shapley2d._valuation.units import Units
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -253,8 +253,7 @@ def compare(after: CellValues, before: CellValues) -> Comparison:
     if getattr(before, "_nouns", None) != after._nouns:
         raise InputError(f"compare needs another valuation of {after._nouns[0][1]}")
     first, second = (
-        "a game" if score is None else score.name
-        for score in map(Score.of, (before.info, after.info))
+        "a game" if one._run.score is None else one._run.score.name for one in (before, after)
     )
     if first != second:
         raise InputError(

@@ -10,7 +10,7 @@ import numpy as np
 
 from shapley2d._base.page_data import brief, pack, script_json
 from shapley2d._valuation.report.quantise import codes_of, quantise, quantise_errors
-from shapley2d._valuation.units import Units, sums_to_score
+from shapley2d._valuation.units import Units
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ def make_payload(
     entries, texts = _entries(valuation, kept)
     units = Units.of(valuation)
     shown = {"cells": units.cells, "rows": units.rows, "points": units.points}
-    has_shares = units.score is not None and sums_to_score(valuation) and valuation.total > 0
+    run = valuation._run
+    has_shares = run.score is not None and run.sums_to_score and valuation.total > 0
     position = np.full(len(valuation), -1, dtype=np.intp)
     position[kept] = np.arange(kept.size)
     record = {
@@ -59,7 +60,7 @@ def make_payload(
         "intervalFactor": valuation._interval_factor,
         "limit": colour_limit(values),
         "units": {name: vars(unit) for name, unit in shown.items()},
-        "scored": units.score is not None,
+        "scored": run.score is not None,
         "total": valuation.total if has_shares else None,
         "widths": [width for _, width in entries],
         "lowest": [
@@ -69,7 +70,7 @@ def make_payload(
         ],
         "marked": np.flatnonzero(marked[kept]).tolist(),
         "history": convergence(valuation),
-        "tolerance": _tolerance(valuation),
+        "tolerance": run.tolerance or run.settings.get("tolerance") or None,
         "nouns": valuation._nouns,
     }
     return {
@@ -92,12 +93,6 @@ def colour_limit(values: Floats) -> float:
 def convergence(valuation: CellValues) -> list[tuple[int, float]]:
     """The history, as far as a logarithmic plot can show it."""
     return [(count, ratio) for count, ratio in valuation.history if count > 0 < ratio < math.inf]
-
-
-def _tolerance(valuation: CellValues) -> float | None:
-    """The tolerance of the run, where its record has one."""
-    settings = valuation.info.get("settings") or {}
-    return valuation.info.get("tolerance", settings.get("tolerance")) or None
 
 
 def rows_to_show(values: Floats, max_cells: int) -> Ints:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.words import shorten
+from shapley2d._valuation.facts import percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +50,7 @@ def typical_texts(texts: Sequence[str | None], most: int = 3) -> str:
     """The most common entries with their shares."""
     counts = Counter(text for text in texts if text is not None)
     top = counts.most_common(most)
-    listed = [f"{shorten(text, 40)} {_percent(count, len(texts))}" for text, count in top]
+    listed = [f"{shorten(text, 40)} {percent(count, len(texts))}" for text, count in top]
     if len(counts) > most:
         listed.append(f"{len(counts) - most} more")
     if len(texts) > 1 and top and top[0][1] == 1:
@@ -60,9 +61,4 @@ def typical_texts(texts: Sequence[str | None], most: int = 3) -> str:
 
 
 def _missing(count: int, size: int) -> str:
-    return f", missing {_percent(count, size)}" if count else ""
-
-
-def _percent(count: int, size: int) -> str:
-    share = 100 * count / size
-    return f"{share:.0f} %" if share >= 1 else "< 1 %"
+    return f", missing {percent(count, size)}" if count else ""

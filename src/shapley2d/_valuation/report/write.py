@@ -91,7 +91,7 @@ def write_report(
     mask, said = as_marked(marked, valuation.shape), Facts.of(valuation)
     lowest, typical = _lowest(valuation, n), typical_entries(valuation)
     kept = rows_to_show(valuation.values, max_cells)
-    known, about = valuation._errors_known, valuation.info.get("about") or {}
+    known, about = valuation._errors_known, valuation._run.about
     write_page(
         path,
         "_valuation/report/template.html.jinja",
@@ -104,8 +104,8 @@ def write_report(
         nouns=valuation._nouns,
         said=said,
         typeset=typeset,
-        meaning=about.get("meaning") or "what it adds to the performance",
-        caution=about.get("caution"),
+        meaning=about.meaning,
+        caution=about.caution,
         spread=_spread(valuation),
         marked=_marked(mask, lowest, valuation._nouns[0][0]),
         findings=[
@@ -140,7 +140,7 @@ def _lowest(valuation: CellValues, n: int) -> Ints:
     Only those below 0; where there are none, the ten least valuable, but no blocks of groups, of
     which there are few: one that helps is not listed as harmful.
     """
-    order = valuation._first(n)
+    order = valuation._part("cells").first(n)
     negative = order[valuation.values.ravel()[order] < 0]
     return negative if negative.size or valuation._grouped else order[:10]
 
