@@ -8,7 +8,6 @@ from made_valuations import made
 from shapley2d import Exact, Valuation, value_cells
 from shapley2d._valuation.facts import Facts
 from shapley2d._valuation.typeset import typeset
-from shapley2d._valuation.units import Units
 
 N, M, FACTOR = 40, 4, 100 / 8e9
 
@@ -67,7 +66,7 @@ def test_every_number_is_that_of_the_result(open_report, width):
     shares = (100 * v.column_values[order] / v.total).round()
     np.testing.assert_array_equal(column(page, "#column-list", 4), shares)
     lowest_rows = np.sort(v.row_values)[:25]
-    units = Units.of(v)
+    units = v._units
     np.testing.assert_allclose(
         column(page, "#row-list", 4), units.rows.factor * lowest_rows, rtol=0.01, atol=0.01
     )
@@ -103,7 +102,7 @@ def test_without_a_gain_there_are_no_shares(open_report):
     page = open_report(v, width=390)
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     assert "share" not in page.locator("#column-list thead th").all_inner_texts()
-    lowest, unit = np.sort(v.row_values)[:25], Units.of(v).rows
+    lowest, unit = np.sort(v.row_values)[:25], v._units.rows
     assert page.locator("#row-list thead th").last.inner_text() == unit.words
     np.testing.assert_allclose(column(page, "#row-list", 4), unit.factor * lowest, rtol=0.01)
 

@@ -17,7 +17,7 @@ from shapley2d import KNN, Exact, value_cells, value_game
 from shapley2d._inspection.repair_gain import RepairGain
 from shapley2d._valuation.facts import Facts, evaluated_words, worth_words
 from shapley2d._valuation.run_facts import RunFacts
-from shapley2d._valuation.units import Score, Unit, Units
+from shapley2d._valuation.units import Score, Unit
 
 K = 5
 
@@ -138,19 +138,19 @@ def test_a_constant_validation_target_has_no_variance_to_explain():
 
 def test_rows_and_cells_are_in_points_of_as_many_as_it_takes():
     v = make([[0.05, 0.02], [0.05, -0.02]])
-    units = Units.of(v)
+    units = v._units
     assert units.cells == units.rows == units.points
     assert units.points.text(v.column_values[0]) == "10.0 points"
     assert worth_words(v, -0.02) == "takes away 2.0 points"
     assert worth_words(v, -0.02, 0.0044) == "takes away 2.0 ± 0.4 points"
     small = replace(v, values=v.values / 100)  # the largest cell: .05 points, the largest row .07
-    assert Units.of(small).cells.words == "points per 1,000 such cells"
-    assert Units.of(small).cells.text(-0.0002) == "-20.0 points per 1,000 such cells"
-    assert Units.of(small).rows.text(0.0007) == "70.0 points per 1,000 such rows"
+    assert small._units.cells.words == "points per 1,000 such cells"
+    assert small._units.cells.text(-0.0002) == "-20.0 points per 1,000 such cells"
+    assert small._units.rows.text(0.0007) == "70.0 points per 1,000 such rows"
     assert worth_words(small, 0.0005) == "adds 50.0 points per 1,000 such cells"
-    tiny = Units.of(replace(v, values=v.values / 1e6))
+    tiny = replace(v, values=v.values / 1e6)._units
     assert tiny.cells.text(5e-8) == "5.00 points per 1,000,000 such cells"
-    assert Units.of(replace(v, values=0 * v.values)).cells == units.points
+    assert replace(v, values=0 * v.values)._units.cells == units.points
 
 
 def test_rows_that_repeat_are_told():
@@ -163,7 +163,7 @@ def test_rows_that_repeat_are_told():
 
 def test_a_game_of_ones_own_stays_in_its_own_units():
     v = value_game(lambda S, F: S.sum() * F.sum(), 3, 2)
-    assert Units.of(v).cells == Unit()
+    assert v._units.cells == Unit()
     assert score_words(v).startswith("All cell values sum to 6.000, ")
     assert "  total    +6" in repr(v)
 
@@ -230,7 +230,7 @@ def test_blocks_speak_of_blocks_and_points():
     halves = [f"half {j % 2}" for j in range(X.shape[1])]
     groups = {"row_groups": owners, "column_groups": halves}
     v = value_cells(X[:40], y[:40], X[40:], y[40:], method="exact", **groups)
-    assert Units.of(v).cells.words == "points"
+    assert v._units.cells.words == "points"
     shown = v._repr_html_()
     assert "all block values sum to" in shown and "cell" not in shown
     assert "2 groups of rows x 2 groups of columns" in shown

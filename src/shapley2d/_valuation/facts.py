@@ -10,7 +10,6 @@ import numpy as np
 
 from shapley2d._base.words import counted, figure, format_seconds, plural
 from shapley2d._methods.score_facts import MOST_UNEXPLAINED
-from shapley2d._valuation.units import Units
 
 if TYPE_CHECKING:
     from shapley2d._valuation.run_facts import RunFacts
@@ -76,7 +75,7 @@ def _score(values: CellValues) -> tuple[list[tuple[str, str]], str]:
     score, baseline = run.score, run.baseline_utility
     summed = f"all {values._nouns[0][0]} values sum to"
     words = "the sum of all values" if run.about.total is None else run.about.total
-    figures = [(Units.of(values).points.text(total), "sum of all values")] if words else []
+    figures = [(values._units.points.text(total), "sum of all values")] if words else []
     if not run.sums_to_score:
         return figures, ""
     if score is None:
@@ -156,7 +155,7 @@ def certainty_words(values: CellValues) -> str:
         return run.about.certainty
     if not values._errors_known:
         return "unknown errors: too few draws, do not rely on these values"
-    words = f"standard error at most {Units.of(values).cells.text(float(values.stderr.max()), 2)}"
+    words = f"standard error at most {values._units.cells.text(float(values.stderr.max()), 2)}"
     if run.time_up and run.max_time:
         words += f", stopped by the time limit of {format_seconds(run.max_time)}"
         if run.seconds > _LATE * run.max_time + 0.5:  # what has begun is finished
@@ -224,6 +223,6 @@ def _repeated(count: int) -> str:
 
 def worth_words(values: CellValues, value: float, reach: float = 0.0) -> str:
     """What a value means, in words that can be repeated; ``reach``: half its interval."""
-    verb, unit = ("takes away" if value < 0 else "adds"), Units.of(values).cells
+    verb, unit = ("takes away" if value < 0 else "adds"), values._units.cells
     (number,), (half,) = unit.numbers([abs(value)]), unit.spreads([reach], [value])
     return f"{verb} {number}{half and f' ± {half}'} {unit.words}".rstrip()

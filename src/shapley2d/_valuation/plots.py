@@ -11,7 +11,6 @@ from shapley2d._base.checks import check_choice, check_whole
 from shapley2d._base.palette import DIVERGING, LIGHT
 from shapley2d._base.words import shorten, shown
 from shapley2d._valuation.report.payload import as_marked, colour_limit
-from shapley2d._valuation.units import Unit, Units
 from shapley2d._valuation.views import find_row
 from shapley2d.exceptions import InputError
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from shapley2d._base.arrays import Floats
     from shapley2d._tables.table import Column
+    from shapley2d._valuation.units import Unit
     from shapley2d._valuation.values import CellValues
 
 
@@ -77,7 +77,7 @@ def heatmap(
     ax = make_axes(ax, (7.0, 6.0))
     from matplotlib.colors import LinearSegmentedColormap
 
-    units, (n, m) = Units.of(valuation), valuation.shape
+    units, (n, m) = valuation._units, valuation.shape
     of_rows, of_columns = valuation.row_values, valuation.column_values
     by: dict[str, Any] = {"original": (range(n),), "value": (of_rows,), "label": (of_rows, labels)}
     i = np.lexsort(by[rows])
@@ -160,7 +160,7 @@ def waterfall(
     ends = np.cumsum(steps)
     ax = _bars(
         valuation, ax, [*names, "the row's value"], np.append(steps, values.sum()),
-        np.append(errors, valuation.row_stderr[i]), "value", Units.of(valuation).rows,
+        np.append(errors, valuation.row_stderr[i]), "value", valuation._units.rows,
         np.append(ends - steps, 0.0),
     )  # fmt: skip
     label = "" if valuation._labels is None else f", labelled {plain(valuation._labels[i])}"
@@ -191,7 +191,7 @@ def column_bars(valuation: CellValues, ax: Axes | None = None, *, max_columns: i
     order = order[np.lexsort((order, -values[order]))]
     ax = _bars(
         valuation, ax, [plain(valuation.column_names[j]) for j in order], values[order],
-        valuation.column_stderr[order], "what the column adds", Units.of(valuation).points,
+        valuation.column_stderr[order], "what the column adds", valuation._units.points,
     )  # fmt: skip
     if order.size < values.size:
         ax.set_title(f"The largest {order.size:,} of {values.size:,} columns")
@@ -248,7 +248,7 @@ def beeswarm(valuation: CellValues, ax: Axes | None = None, *, max_columns: int 
     """
     check_whole(max_columns, "max_columns", 1)
     columns = np.argsort(-np.abs(valuation.values).sum(axis=0), kind="stable")[:max_columns]
-    ax, unit = make_axes(ax, (7.0, 0.4 * columns.size + 1.6)), Units.of(valuation).cells
+    ax, unit = make_axes(ax, (7.0, 0.4 * columns.size + 1.6)), valuation._units.cells
     from matplotlib import colormaps
 
     ranks = _ranks(valuation, columns.tolist())
@@ -308,7 +308,7 @@ def entry_dots(
         raise InputError(f"there is no column {shown(column)}: the columns are {known}")
     if valuation._table is None:
         raise InputError("plot_entries needs the entries of a table, which these values have not")
-    j, unit = names.index(column), Units.of(valuation).cells
+    j, unit = names.index(column), valuation._units.cells
     apart = as_marked(marked, valuation.shape)[:, j]
     ax, y = make_axes(ax, (7.0, 4.2)), unit.factor * valuation.values[:, j]
     of = valuation._table.columns[j]

@@ -9,7 +9,7 @@ from shapley2d._base.told import as_markdown, brief_number, brief_record, brief_
 from shapley2d._base.words import counted, html_table, took_words
 from shapley2d._valuation.facts import Facts, certainty_words
 from shapley2d._valuation.typeset import typeset
-from shapley2d._valuation.units import Units, unit_words
+from shapley2d._valuation.units import unit_words
 
 if TYPE_CHECKING:
     from shapley2d._base.arrays import Floats, Ints
@@ -31,7 +31,7 @@ class _First(NamedTuple):
     @classmethod
     def of(cls, valuation: CellValues, what: str, n: int, *, highest: bool = True) -> _First:
         part = valuation._part(what)
-        unit = getattr(Units.of(valuation), "points" if what == "columns" else what)
+        unit = getattr(valuation._units, "points" if what == "columns" else what)
         at = part.first(n, highest=highest)
         values, half, named = part.values[at].tolist(), part.half[at], part.named(at)
         if "line" in named:  # people know rows by their lines

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shapley2d._base.arrays import Floats
-    from shapley2d._valuation.values import CellValues
 
 
 @dataclass(frozen=True)
@@ -140,20 +139,16 @@ class Units:
     cells: Unit
 
     @classmethod
-    def of(cls, values: CellValues) -> Units:
-        """The units of a result; those of groups, of which there are few, are points."""
-        points = points_of(values.info)
-        if not points.words or values._grouped:
-            return cls(points, points, points)
-        rows = _for_many(points, values.row_values, "rows")
-        return cls(points, rows, _for_many(points, values.values, "cells"))
+    def of(cls, points: Unit, rows: Floats, cells: Floats) -> Units:
+        """The units for values of these sizes."""
+        return cls(points, _for_many(points, rows, "rows"), _for_many(points, cells, "cells"))
 
 
 def _for_many(points: Unit, values: Floats, nouns: str) -> Unit:
     """Points, of as many such cells as it takes for the largest to have a tenth of a point."""
     largest = points.factor * float(np.abs(values).max(initial=0.0))
     for count in (1_000, 1_000_000):
-        if not 0 < largest < 0.1:
+        if not points.words or not 0 < largest < 0.1:
             break
         largest *= 1_000
         points = Unit(points.factor * 1_000, f"points per {count:,} such {nouns}")

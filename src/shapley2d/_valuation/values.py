@@ -15,6 +15,7 @@ from shapley2d._base.words import counted, entry_text
 from shapley2d._tables.frames import objects
 from shapley2d._tables.row_words import RowWords
 from shapley2d._valuation.run_facts import RunFacts
+from shapley2d._valuation.units import Units, points_of
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -149,6 +150,14 @@ class CellValues(RowWords):
     def _run(self) -> RunFacts:
         """The facts of the run that people read."""
         return RunFacts.of(self.info)
+
+    @cached_property
+    def _units(self) -> Units:
+        """What people read values in; those of groups, of which there are few, in points."""
+        points = points_of(self.info)
+        if self._grouped:
+            return Units(points, points, points)
+        return Units.of(points, self.row_values, self.values)
 
     @property
     def _grouped(self) -> bool:

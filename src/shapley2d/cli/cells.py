@@ -12,7 +12,7 @@ import numpy as np
 from shapley2d._base.defaults import FOLDS
 from shapley2d._base.words import counted, printable, took_words
 from shapley2d._valuation.facts import Facts, evaluated_words
-from shapley2d._valuation.units import Unit, Units, unit_words
+from shapley2d._valuation.units import Unit, unit_words
 from shapley2d._version import __version__
 from shapley2d.cli import options as o
 from shapley2d.cli.columns import groups_of_columns
@@ -254,7 +254,7 @@ def _summary(
     named: bool,
 ) -> list[Any]:
     """What was valued, how certain it is, and what to look at first."""
-    units, less = Units.of(valuation), ("line",) if named else ()
+    units, less = valuation._units, ("line",) if named else ()
     parts: list[Any] = [_headline(valuation, inputs, target)]
     if first := strays[: len(lowest)]:
         more = "" if len(first) == len(strays) else f" ({len(first)} of {len(strays)})"

@@ -15,7 +15,6 @@ from shapley2d._tables.frames import make_frame, objects
 from shapley2d._tables.match import matched_names, matched_rows
 from shapley2d._valuation.facts import Facts
 from shapley2d._valuation.typeset import typeset
-from shapley2d._valuation.units import Units
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ class Comparison:
 
     def to_html(self, path: str | os.PathLike[str], *, title: str = "What moved") -> None:
         """Write a page of what moved: one HTML file that opens in any browser, offline."""
-        units, own = Units.of(self.after), Units.of(self.before).points.factor
+        units, own = self.after._units, self.before._units.points.factor
         record = {}
         for what, n, unit in (
             ("columns", None, units.points), ("rows", 200, units.rows), ("cells", 200, units.cells),
@@ -202,7 +201,7 @@ class Comparison:
             if missing:
                 cut = ", ..." if len(missing) > 8 else ""
                 lines.append(f"Columns {word}: {', '.join(missing[:8])}{cut}.")
-        moved, unit = self._moved("columns"), Units.of(after).points
+        moved, unit = self._moved("columns"), after._units.points
         certain = np.flatnonzero(moved["certain"])
         if not certain.size:
             return [*lines, "No column's sum changed by more than its error."]
@@ -225,7 +224,7 @@ class Comparison:
         return "\n".join(printable(line, "\n") for line in lines)
 
     def _repr_html_(self) -> str:
-        unit, moved = Units.of(self.after).points, self._moved("columns", 20)
+        unit, moved = self.after._units.points, self._moved("columns", 20)
         numbers = [
             map(typeset, unit.numbers(moved[key].tolist(), signed=True))
             for key in ("before", "after", "change")

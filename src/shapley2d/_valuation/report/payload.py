@@ -10,7 +10,6 @@ import numpy as np
 
 from shapley2d._base.page_data import brief, pack, script_json
 from shapley2d._valuation.report.quantise import codes_of, quantise, quantise_errors
-from shapley2d._valuation.units import Units
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def make_payload(
             codes, largest[k] = quantise_errors(errors[kept])
             sections.append(codes)
     entries, texts = _entries(valuation, kept)
-    units = Units.of(valuation)
+    units = valuation._units
     shown = {"cells": units.cells, "rows": units.rows, "points": units.points}
     run = valuation._run
     has_shares = run.score is not None and run.sums_to_score and valuation.total > 0

@@ -19,7 +19,6 @@ from shapley2d._valuation.report.payload import (
 )
 from shapley2d._valuation.report.typical import typical_entries
 from shapley2d._valuation.typeset import typeset
-from shapley2d._valuation.units import Units
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -152,7 +151,7 @@ def _spread(valuation: CellValues) -> tuple[str, str]:
     if not valuation._errors_known:
         return "unknown", "sampling error"
     typical = valuation._interval_factor * float(np.median(valuation.stderr))
-    shown, _, many = Units.of(valuation).cells.text(typical, 2).partition(" per ")
+    shown, _, many = valuation._units.cells.text(typical, 2).partition(" per ")
     trusted = ", not reliable" if valuation.caveat else ""
     noun = many or f"a {valuation._nouns[0][0]}"
     return typeset(f"± {shown}"), f"typical 95 % interval of {noun}{trusted}"
