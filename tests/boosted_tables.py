@@ -108,11 +108,16 @@ def read(model, X, y, X_valid):
     return fields(model, split)
 
 
+def by_category(tree):
+    """Whether each node splits on categories."""
+    return np.diff(tree.sets) > 0
+
+
 def leaves(ensemble):
     """The node of every validation row in every tree, (rows, trees)."""
     found = np.empty((len(ensemble.model.trees), ensemble.valid.shape[1]), dtype=np.int32)
     for tree, line in zip(ensemble.model.trees, found, strict=True):
-        find_leaves(tree.arrays, ensemble.valid, line)
+        find_leaves(tree, ensemble.valid, line)
     return found.T
 
 
@@ -120,7 +125,7 @@ def thresholds(ensemble, *, below=False):
     """The numbers that splits compare with, by column; of "less than", the next above ours."""
     found = {}
     for tree in ensemble.model.trees:
-        for node in np.flatnonzero((tree.left >= 0) & (tree.categories < 0)):
+        for node in np.flatnonzero((tree.left >= 0) & ~by_category(tree)):
             limit = np.nextafter(tree.threshold[node], np.inf) if below else tree.threshold[node]
             column = int(ensemble.model.owners[tree.feature[node]])
             found.setdefault(column, []).append(limit)

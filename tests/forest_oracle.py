@@ -31,13 +31,10 @@ def tables(n=6, m=3, n_valid=5, seed=0, *, regression=False, n_classes=3):
 def goes_left(tree, k, entry) -> bool:
     if np.isnan(entry):
         return bool(tree.missing_left[k])
-    if tree.categories[k] < 0:
+    goes = tree.members[tree.sets[k] : tree.sets[k + 1]]
+    if not goes.size:
         return bool(entry <= tree.threshold[k])
-    code = int(entry)
-    if code < 0 or code >= 32 * tree.n_words[k]:
-        return bool(tree.missing_left[k])
-    word = int(tree.words[tree.categories[k] + code // 32])
-    return bool(word >> (code % 32) & 1)
+    return 0 <= entry < goes.size and bool(goes[int(entry)])
 
 
 def leaf_of(tree, x) -> int:

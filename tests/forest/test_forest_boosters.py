@@ -26,6 +26,7 @@ from shapley2d.exceptions import InputError, UtilityError
 
 from boosted_tables import (
     TARGETS,
+    by_category,
     fields,
     leaves,
     mixed,
@@ -352,7 +353,7 @@ def test_leaves_of_categories_are_the_librarys(library, options, as_frame, seed)
     train, valid = as_frame(train), as_frame(valid)
     model = library.fitted("two classes", train, y[:200], **options)
     ensemble = read(model, train, y[:200], valid)
-    asked = {int(j) for tree in ensemble.model.trees for j in tree.feature[tree.categories >= 0]}
+    asked = {int(j) for tree in ensemble.model.trees for j in tree.feature[by_category(tree)]}
     assert len(asked) > (library is CATBOOST)
     library.check(model, ensemble, valid)
 
@@ -376,7 +377,7 @@ def test_leaves_of_categories_by_number(library, one_hot):
     at = X.copy()
     at[:, 0] = random.choice(unknown, 400)
     ensemble = read(model, X, y, at)
-    assert any((tree.categories >= 0).any() for tree in ensemble.model.trees)
+    assert any(by_category(tree).any() for tree in ensemble.model.trees)
     library.check(model, ensemble, at)
 
 
@@ -437,7 +438,7 @@ def test_every_kind_of_category_is_written_as_catboost_writes_it(library):
         options = {"one_hot_max_size": 9, "cat_features": ["a"], "depth": 2}
         model = library.fitted("two classes", frame, y, **options)
         ensemble = read(model, frame, y, frame)
-        assert any((tree.categories >= 0).any() for tree in ensemble.model.trees)
+        assert any(by_category(tree).any() for tree in ensemble.model.trees)
         library.check(model, ensemble, frame)
     X = np.empty((90, 2), dtype=object)
     X[:, 0], X[:, 1] = kinds["text"], random.normal(size=90)

@@ -12,7 +12,7 @@ from shapley2d._base.streams import generator
 from shapley2d._estimation.total import counted_from
 from shapley2d._forest import leaves as leaf_game
 from shapley2d._forest.leaves import LeafGame, Leaves
-from shapley2d._forest.trees import SplitTree, bits
+from shapley2d._forest.model import SplitTree
 from shapley2d._forest.weights import mean_weights
 from shapley2d._methods.solve import shares_of_labels
 from shapley2d._theory.semivalues import size_probabilities
@@ -37,7 +37,7 @@ def random_tree(random, width, depth):
         if left == 0 or (left < depth and random.random() < 0.25):
             return
         if random.random() < 0.3:
-            sets[k] = bits(random.random(4) < 0.5)
+            sets[k] = random.random(4) < 0.5
         nodes[k][2:] = [random.integers(width), random.integers(0, 3) + 0.5, random.random() < 0.5]
         for side in (0, 1):
             nodes.append([-1, -1, 0, 0.0, False])
@@ -132,7 +132,8 @@ def test_any_tree_on_any_small_table(seed, n):
     np.testing.assert_allclose(values[0], values[-1], rtol=0, atol=1e-14)
     # rows and columns in another order
     rows, columns = random.permutation(n), random.permutation(3)
-    tree = replace(leaves.tree, feature=np.argsort(columns).astype(np.int32)[leaves.tree.feature])
+    feature = np.argsort(columns).astype(np.int32)[leaves.tree.feature]
+    tree = leaves.tree._replace(feature=feature)
     kinds, numbers = leaves.kinds[rows], leaves.numbers[rows]
     other = X[np.ix_(rows, columns)]
     moved = replace(leaves, tree=tree, features=lines(other), kinds=kinds, numbers=numbers)

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from shapley2d._forest.fitted import Unit
     from shapley2d._forest.leaves import Leaves
     from shapley2d._forest.losses import Loss
-    from shapley2d._forest.trees import SplitTree
+    from shapley2d._forest.model import SplitTree
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem, Split
     from shapley2d._tables.table import Table
@@ -195,7 +195,7 @@ class GivenTrees(ForestDraws):
             array
             for held in self._held
             for tree, leaf in zip(held.model.trees, held.model.leaves, strict=True)
-            for array in (*tree.arrays, leaf)
+            for array in (*tree, leaf)
         )
         return {"trees": hash_parts(np.ascontiguousarray(array).tobytes() for array in arrays)}
 

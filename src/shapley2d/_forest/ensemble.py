@@ -6,10 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
 from shapley2d._base.words import counted, shown
-from shapley2d._forest.library import about
+from shapley2d._forest.library import about, is_categorical
 from shapley2d._forest.pipelines import feature_owners, transform_table
 from shapley2d._forest.read_catboost import CatBoost
 from shapley2d._forest.read_lightgbm import LightGBM
@@ -61,12 +63,18 @@ def library_of(model: Any) -> Library:
 def is_fitted(model: Any) -> bool:
     """Whether a model is fitted; of a pipeline, its last step. A booster has to be."""
     library, last = library_of(model), last_step(model)
-    fitted = library.is_fitted(last)
-    if not fitted and not hasattr(last, "fit"):
-        raise InputError(
-            f"model is a {type(last).__name__} of {library.name} without any trees: train it first"
-        )
-    return fitted
+    if not hasattr(last, "fit"):
+        if not library.count_trees(last):
+            raise InputError(
+                f"model is a {type(last).__name__} of {library.name} without any trees: train it "
+                "first"
+            )
+        return True
+    try:
+        check_is_fitted(last)
+    except NotFittedError:
+        return False
+    return True
 
 
 def read_model(model: Any, problem: Problem, run: Run) -> tuple[list[Model], Any]:
@@ -87,18 +95,18 @@ def read_model(model: Any, problem: Problem, run: Run) -> tuple[list[Model], Any
             check_task(model, task)
         return [read_fitted(model, split, problem.table) for split in problem.splits], model
     model = prepared_model(model, task, run.seed % 2**32)
-    last = last_step(model)
-    last.set_params(**library_of(model).quiet(last))
+    last, quiet = last_step(model), library_of(model).quiet
+    given = last.get_params()
+    last.set_params(**{names[0]: off for names, off in quiet if not given.keys() & {*names}})
     return [_fit(model, split) for split in problem.splits], model
 
 
 def _fit(model: Any, split: Split) -> Model:
-    library, y, make = library_of(model), split.y.y, None
-    # others name, encode or fill columns of the user's table
-    if not isinstance(model, Pipeline) and not library.takes_table(model, split.train):
+    y, make = split.y.y, None
+    if not _takes_table(model, split.train):
         make, owners = encoder(split.train)
     changed: dict[str, Any] = {"fitted_here": True}
-    if library.counts_classes and split.y.task == "classification":
+    if library_of(model).counts_classes and split.y.task == "classification":
         used, y = np.unique(split.y.codes, return_inverse=True)
         changed["classes"] = split.y.classes[used]
     try:
@@ -108,6 +116,24 @@ def _fit(model: Any, split: Split) -> Model:
         raise UtilityError(words) from error
     read = read_fitted(fitted, split) if make is None else _read(fitted, make, owners)
     return replace(read, **changed)
+
+
+def _takes_table(model: Any, table: Table) -> bool:
+    """Whether an unfitted model is fitted on the table as it is, rather than encoded.
+
+    A pipeline, a model that is told what its columns are, or one that may use their categories.
+    """
+    if isinstance(model, Pipeline):
+        return True
+    given, kind = model.get_params(), type(table.native).__module__
+    told = ("categorical_features", "feature_types", "cat_features")
+    if any(given.get(name) is not None and given[name] != "from_dtype" for name in told):
+        return True
+    of_pandas = library_of(model).name == "lightgbm" and kind.startswith("pandas")
+    some = [is_categorical(table, j) for j in range(table.n_columns)]
+    others = [column for column, is_one in zip(table.columns, some, strict=True) if not is_one]
+    numbers = all(column.kind in ("number", "boolean") for column in others)
+    return (of_pandas or bool(given.get("enable_categorical"))) and any(some) and numbers
 
 
 def encoder(train: Table) -> tuple[Callable[[Table], NDArray[np.float32]], Ints]:
@@ -137,7 +163,9 @@ def read_fitted(model: Any, split: Split, table: Table | None = None) -> Model:
 
 def _read(model: Any, make: Callable[[Table], Any], owners: Ints) -> Model:
     """The trees of a model whose last step takes what ``make`` makes of a table."""
-    read = library_of(model).read(last_step(model))
+    library, last = library_of(model), last_step(model)
+    with library.parsing(last):
+        read = library.read(last)
 
     def see(table: Table) -> Floats:
         made = make(table)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._base.arrays import Bools, Floats, Ints
-    from shapley2d._forest.trees import SplitTree
+    from shapley2d._forest.model import SplitTree
     from shapley2d._theory.semivalues import Semivalue
 
 MAX_PATH = 64
@@ -255,7 +255,7 @@ class LeafGame:
             offsets = np.concatenate([[0], np.cumsum(sizes[first : first + count])])
             widths, tables = np.empty(count, dtype=np.int64), np.zeros(int(offsets[-1]))
             found = columns, widths, offsets, tables
-            given = tree.arrays, (nodes, paths, part), states, leaves.rows, leaves.weights
+            given = tree, (nodes, paths, part), states, leaves.rows, leaves.weights
             fill_tables(*given, self._all_subsets, leaves.plain, most, found)
             of_tables = (columns.astype(np.uint64), *found[1:])
             add_rows(states, leaves.rows, of_tables, n_kinds, leaves.plain, values)
@@ -298,5 +298,5 @@ def _states(
     """The states of all rows in some bundles."""
     tree, features = leaves.tree, leaves.features
     states = np.empty((count, features.shape[1]), dtype=kind)
-    fill_states(tree.arrays, features, nodes, bundles, first, states, tree.height)
+    fill_states(tree, features, nodes, bundles, first, states)
     return states

@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from sklearn.utils.class_weight import compute_sample_weight
 
 from shapley2d._base.words import shown
 from shapley2d._forest.losses import LOSSES, MEDIANS, QUANTILES, quantile_loss
+from shapley2d._tables.encoding import as_float32
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from shapley2d._base.arrays import Floats
     from shapley2d._forest.losses import Loss
@@ -37,6 +41,8 @@ class Library(ABC):
     ``known``: the version that is tested.
     ``kinds``: its classes of tree ensembles.
     ``counts_classes``: whether labels must be 0, 1, 2, ...
+    ``quiet``: for several parameters the first of their names, and what it is set to where the user
+        has set none of them: then a model prints nothing and writes no files.
     """
 
     name: ClassVar[str]
@@ -44,14 +50,15 @@ class Library(ABC):
     known: ClassVar[str]
     kinds: ClassVar[tuple[str, ...]]
     counts_classes: ClassVar[bool] = False
+    quiet: ClassVar[tuple[tuple[tuple[str, ...], Any], ...]] = ()
 
     def owns(self, model: Any) -> bool:
         """Whether a model is one of its tree ensembles, fitted or not."""
         return is_of(model, self.module, *self.kinds)
 
-    def is_fitted(self, model: Any) -> bool:
-        """Whether it has trees."""
-        return bool(model.__sklearn_is_fitted__())
+    def count_trees(self, booster: Any) -> int:
+        """The number of trees in a model that is not of scikit-learn's protocol."""
+        raise NotImplementedError
 
     @abstractmethod
     def fitted_on(self, model: Any) -> tuple[int, list[str] | None]:
@@ -60,18 +67,6 @@ class Library(ABC):
     @abstractmethod
     def read(self, model: Any) -> Model:
         """Read a fitted model."""
-
-    @abstractmethod
-    def takes_table(self, model: Any, table: Table) -> bool:
-        """Whether an unfitted model is fitted on the table as it is.
-
-        It names columns of the table, or knows how to use its categories. Others are fitted on the
-        encoded table.
-        """
-
-    def quiet(self, model: Any) -> dict[str, Any]:  # noqa: ARG002
-        """Parameters that keep a model from printing and writing files, where none are set."""
-        return {}
 
     @contextmanager
     def parsing(self, model: Any) -> Iterator[None]:
@@ -92,6 +87,17 @@ class Library(ABC):
         return f"{self.name} is {version}, and {self.known} is known to work"
 
 
+def named_columns(names: Sequence[Any], unnamed: str) -> tuple[int, list[str] | None]:
+    """The number of columns, and their names; None for those that a library gives by itself.
+
+    >>> named_columns(["Column_0", "Column_1"], "Column_{}"), named_columns(["a"], "{}")
+    ((2, None), (1, ['a']))
+    """
+    found = [str(name) for name in names]
+    own = [unnamed.format(j) for j in range(len(found))]
+    return len(found), None if found == own else found
+
+
 def loss_named(model: Any, name: str, quantile: Any = 0.5) -> Loss:
     """The loss of a model; one that is not known, or has no value for single rows, is refused."""
     if name in MEDIANS + QUANTILES:
@@ -102,6 +108,23 @@ def loss_named(model: Any, name: str, quantile: Any = 0.5) -> Loss:
             "squared error, the log loss, the Poisson and Gamma deviance, and those of quantiles"
         )
     return LOSSES[name]
+
+
+def class_weights(given: Any) -> Callable[[NDArray[Any]], Floats] | None:
+    """``weigh(y)`` for weights of classes, as scikit-learn takes them or by sorted class.
+
+    >>> class_weights([1.0, 3.0])(np.array(["no", "yes"])), class_weights([1.0, 1.0])
+    (array([1., 3.]), None)
+    """
+    if given is None or (isinstance(given, list) and {*given} <= {1.0}):
+        return None
+
+    def weigh(y: NDArray[Any]) -> Floats:
+        if isinstance(given, list):
+            return np.array(given, dtype=np.float64)[np.unique(y, return_inverse=True)[1]]
+        return np.asarray(compute_sample_weight(given, y))
+
+    return weigh
 
 
 def by_rounds(count: int, per_round: int) -> tuple[list[int], list[list[int]]]:
@@ -148,18 +171,16 @@ def numbers(model: Any, column: Column) -> Floats:
     return column.entries
 
 
+def rounded(model: Any, column: Column) -> Floats:
+    """The numbers of a column, rounded to 32 bits."""
+    return as_float32(numbers(model, column)).astype(np.float64)
+
+
 def is_categorical(table: Table, j: int) -> bool:
     """Whether a column of the user's table has a categorical type."""
     if isinstance(table.native, np.ndarray):
         return False
     return nw.from_native(table.native, eager_only=True)[:, j].dtype in (nw.Categorical, nw.Enum)
-
-
-def has_categoricals(table: Table) -> bool:
-    """Whether a table has columns of a categorical type, and numbers in all others."""
-    some = [is_categorical(table, j) for j in range(table.n_columns)]
-    others = [column for column, is_one in zip(table.columns, some, strict=True) if not is_one]
-    return any(some) and all(column.kind in ("number", "boolean") for column in others)
 
 
 def own_entries(table: Table, j: int) -> list[Any]:

@@ -1,20 +1,124 @@
-"""A tree ensemble, whichever library has grown it: its trees, and how it sees a table."""
+"""A tree ensemble as arrays, whichever library has grown it: its trees, and how it sees a table."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from shapley2d._forest.kernels.leaf_states import find_leaves
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from shapley2d._base.arrays import Floats
+    from shapley2d._base.arrays import Bools, Floats
     from shapley2d._forest.losses import Loss
-    from shapley2d._forest.trees import SplitTree
+
+
+class Node(NamedTuple):
+    """A node of a nested tree, as a library keeps it.
+
+    ``members``: which categories go left; None where it splits on a number.
+    ``below``: its two children, left and right; none below a leaf.
+    ``value``: what a leaf adds to every output.
+    """
+
+    feature: int = 0
+    threshold: float = 0.0
+    missing_left: bool = False
+    members: Bools | None = None
+    below: tuple[Any, ...] = ()
+    value: Any = 0.0
+
+
+class SplitTree(NamedTuple):
+    """The splits of one tree; node 0 is the root, and a parent comes before its children.
+
+    ``left, right``: children of every node; -1 in leaves.
+    ``feature``: the feature that a node splits on.
+    ``threshold``: a number goes left if it is at most this.
+    ``missing_left``: whether a missing entry goes left.
+    ``sets`` (nodes + 1,): the categories of node k are ``members[sets[k] : sets[k + 1]]``, none
+        where it splits on a number.
+    ``members``: whether each of them goes left; one beyond them goes right.
+    ``height``: splits on the longest path.
+    """
+
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    missing_left: NDArray[np.bool_]
+    sets: NDArray[np.int64]
+    members: NDArray[np.bool_]
+    height: int
+
+    @classmethod
+    def of(
+        cls,
+        left: NDArray[np.integer],
+        right: NDArray[np.integer],
+        feature: NDArray[np.integer],
+        threshold: NDArray[np.floating],
+        missing_left: NDArray[np.bool_],
+        members: Mapping[int, Bools] | None = None,
+    ) -> SplitTree:
+        """A tree from the arrays of a library; ``members`` has those of categorical splits."""
+        inner = np.flatnonzero(np.asarray(left) >= 0)
+        if (np.minimum(left, right)[inner] <= inner).any():
+            raise ValueError("a child comes before its parent")
+        height, level = -1, np.zeros(1, dtype=np.int64)
+        while level.size:
+            height += 1
+            level = np.concatenate([left[level], right[level]])
+            level = level[level >= 0]
+        sizes, found = np.zeros(len(left) + 1, np.int64), [np.zeros(0, np.bool_)]
+        for node, one in sorted((members or {}).items()):
+            sizes[node + 1] = one.size
+            found.append(one)
+        # Contiguous, all of them: scikit-learn's thresholds are every eighth number of its own
+        # array, and numba 0.60 takes a tuple with such an array for one without.
+        given = left, right, feature, threshold, missing_left
+        kinds = np.int32, np.int32, np.int32, np.float64, np.bool_
+        sets = np.cumsum(sizes), np.concatenate(found)
+        arrays: list[Any] = [*map(np.ascontiguousarray, given, kinds), *sets, height]
+        return cls(*arrays)
+
+    @classmethod
+    def nested(cls, root: Any, read: Callable[[Any], Node]) -> tuple[SplitTree, Floats]:
+        """A tree of nested nodes, and what its leaves add, (nodes, outputs); parents come first."""
+        nodes: list[Node] = []
+        children: list[list[int]] = []
+        waiting = [(root, -1, 0)]
+        while waiting:
+            own, parent, side = waiting.pop()
+            if parent >= 0:
+                children[parent][side] = len(nodes)
+            node = read(own)
+            waiting += [(below, len(nodes), k) for k, below in enumerate(node.below)]
+            nodes.append(node)
+            children.append([-1, -1])
+        members = {k: node.members for k, node in enumerate(nodes) if node.members is not None}
+        feature, threshold, missing_left, _, _, values = zip(*nodes, strict=True)
+        left, right = np.array(children).T
+        splits = np.array(feature), np.array(threshold), np.array(missing_left)
+        width = np.size(values[-1])  # the last node is a leaf
+        leaves = np.array([np.resize(one, width) for one in values], dtype=np.float64)
+        return cls.of(left, right, *splits, members), leaves
+
+    @property
+    def n_nodes(self) -> int:
+        """The number of nodes, leaves included."""
+        return int(self.left.size)
+
+    def leaves_of(self, features: Floats) -> NDArray[Any]:
+        """The leaf of every row, in few bytes; ``features`` has one row per feature."""
+        leaves = np.empty(features.shape[1], dtype=np.int32)
+        find_leaves(self, features, leaves)
+        return leaves.astype(np.uint16) if self.n_nodes <= 2**16 else leaves
 
 
 @dataclass(frozen=True)

@@ -16,20 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._forest import library
-from shapley2d._forest.model import Model
-from shapley2d._forest.trees import Node, SplitTree
-from shapley2d._tables.encoding import as_float32
+from shapley2d._forest.model import Model, Node, SplitTree
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Iterable
 
+    from shapley2d._base.arrays import Floats
     from shapley2d._forest.losses import Loss
     from shapley2d._tables.table import Table
-
-    Floats = NDArray[np.float64]
-
-_TALKING = {"verbose", "verbose_eval", "silent", "logging_level"}
 
 
 def _loss(model: Any, name: str) -> Loss:
@@ -38,42 +33,22 @@ def _loss(model: Any, name: str) -> Loss:
     return library.loss_named(model, kind, asked.get("alpha", 0.5))
 
 
-def _weigh(weights: list[float], y: NDArray[Any]) -> Floats:
-    """The weights of rows by their classes, which are sorted."""
-    return np.asarray(weights, dtype=np.float64)[np.unique(y, return_inverse=True)[1]]
-
-
 def _raw(model: Any, rows: Any) -> Floats:
     return library.columns_of(model.predict(rows, prediction_type="RawFormulaVal"))
 
 
-class _Features:
-    """Features of tables for a model.
-
-    ``named``: the hashes of the categories that splits name, by column.
-    """
-
-    def __init__(self, model: Any, named: dict[int, list[int]]) -> None:
-        self._model, self._named = model, named
-        self._hashes: dict[str, int] = {}
-
-    def __call__(self, table: Table) -> Floats:
-        return np.array([self._feature(table, j) for j in range(table.n_columns)])
-
-    def _feature(self, table: Table, j: int) -> Floats:
-        if j in self._named:
-            return library.positions(self._hashes_of(_texts(table, j)), self._named[j])
-        entries = as_float32(library.numbers(self._model, table.columns[j]))
-        return entries.astype(np.float64)
-
-    def _hashes_of(self, texts: list[str]) -> list[int]:
-        """CatBoost's hashes of categories."""
-        new = sorted({*texts} - self._hashes.keys())
-        with CatBoost().parsing(self._model):
-            if new:
-                found = _saved(self._model, new)["features_info"]["cat_features_hash"]
-                self._hashes |= {one["value"]: one["hash"] for one in found}
-            return [self._hashes[text] for text in texts]
+def _see(model: Any, named: dict[int, list[int]], table: Table) -> Floats:
+    """The features; ``named``: the hashes of the categories that splits name, by column."""
+    texts = {j: _texts(table, j) for j in named}
+    with CatBoost().parsing(model):
+        saved = _saved(model, {text for column in texts.values() for text in column})
+        pairs = saved["features_info"].get("cat_features_hash") or []
+        hashes = {one["value"]: one["hash"] for one in pairs}
+        codes = {j: library.positions([hashes[text] for text in texts[j]], named[j]) for j in named}
+    columns = enumerate(table.columns)
+    return np.array(
+        [codes[j] if j in codes else library.rounded(model, column) for j, column in columns]
+    )
 
 
 def _texts(table: Table, j: int) -> list[str]:
@@ -82,13 +57,14 @@ def _texts(table: Table, j: int) -> list[str]:
     return [str(int(entry) if isinstance(entry, bool) else entry) for entry in entries]
 
 
-def _saved(model: Any, texts: list[str]) -> Any:
+def _saved(model: Any, categories: Iterable[str] = ()) -> Any:
     """The model as JSON, with the hashes of some categories in it."""
     import catboost
 
     by_category = [int(j) for j in model.get_cat_feature_indices()]
-    rows = np.zeros((max(len(texts), 1), len(model.feature_names_)), dtype=object)
-    rows[:, by_category] = np.array(texts or ["-"], dtype=object)[:, None]
+    texts = sorted(categories) or ["-"]
+    rows = np.zeros((len(texts), len(model.feature_names_)), dtype=object)
+    rows[:, by_category] = np.array(texts, dtype=object)[:, None]
     pool = catboost.Pool(rows, cat_features=by_category, feature_names=model.feature_names_)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
@@ -96,52 +72,35 @@ def _saved(model: Any, texts: list[str]) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
 
 
-class _Reader:
-    """Nodes of a saved model.
-
-    ``model``: named in messages.
-    ``features``: ``features_info`` of the saved model.
-    ``named``: the hashes of the categories that splits name, by column.
-    """
-
-    def __init__(self, model: Any, features: dict[str, Any]) -> None:
-        self._model = model
-        numbers, categories = (
-            {one["feature_index"]: one for one in features.get(kind) or []}
-            for kind in ("float_features", "categorical_features")
-        )
-        self._numbers, self._categories = numbers, categories
-        self.named = {
-            one["flat_feature_index"]: [value % 2**32 for value in one.get("values") or []]
-            for one in categories.values()
-        }
-
-    def __call__(self, own: dict[str, Any]) -> Node:
-        """A node of a tree."""
-        if "split" not in own:
-            return Node(value=own["value"])
-        split, below = own["split"], (own["left"], own["right"])
-        kind = split["split_type"]
-        if kind == "FloatFeature":
-            one = self._numbers[split["float_feature_index"]]
-            to_left = one["nan_value_treatment"] != "AsTrue"
-            border = float(np.float32(split["border"]))
-            return Node(one["flat_feature_index"], border, to_left, below=below)
-        if kind == "OneHotFeature":
-            column = self._categories[split["cat_feature_index"]]["flat_feature_index"]
-            goes_left = np.array(self.named[column]) != split["value"] % 2**32
-            # one that no split names goes left
-            return Node(column, missing_left=True, members=goes_left, below=below)
-        if kind == "OnlineCtr":
-            raise InputError(
-                f"{library.about(self._model)} splits on statistics of categories (CTR), which "
-                "belong to no single column: fit it with a one_hot_max_size of at least the number "
-                "of categories in any column, or encode categories in a Pipeline"
-            )
+def _node(
+    model: Any, known: dict[str, dict[int, Any]], named: dict[int, list[int]], own: dict[str, Any]
+) -> Node:
+    """A node of a tree; ``known``: what CatBoost saves of features, by their kind and number."""
+    if "split" not in own:
+        return Node(value=own["value"])
+    split, below = own["split"], (own["left"], own["right"])
+    kind = split["split_type"]
+    if kind == "FloatFeature":
+        one = known["float_features"][split["float_feature_index"]]
+        to_left = one["nan_value_treatment"] != "AsTrue"
+        border = float(np.float32(split["border"]))
+        return Node(one["flat_feature_index"], border, to_left, below=below)
+    if kind == "OneHotFeature":
+        one = known["categorical_features"][split["cat_feature_index"]]
+        column = one["flat_feature_index"]
+        goes_left = np.array(named[column]) != split["value"] % 2**32
+        # one that no split names goes left
+        return Node(column, missing_left=True, members=goes_left, below=below)
+    if kind == "OnlineCtr":
         raise InputError(
-            f"{library.about(self._model)} has a split of the kind {kind!r}: only numbers and "
-            "categories can be read"
+            f"{library.about(model)} splits on statistics of categories (CTR), which "
+            "belong to no single column: fit it with a one_hot_max_size of at least the number "
+            "of categories in any column, or encode categories in a Pipeline"
         )
+    raise InputError(
+        f"{library.about(model)} has a split of the kind {kind!r}: only numbers and "
+        "categories can be read"
+    )
 
 
 def _nested(splits: list[dict[str, Any]], values: list[float]) -> dict[str, Any]:
@@ -163,46 +122,41 @@ class CatBoost(library.Library):
     name = module = "catboost"
     known = "1.2"
     kinds = ("CatBoost", "CatBoostClassifier", "CatBoostRegressor", "CatBoostRanker")
+    quiet = (
+        (("logging_level", "verbose", "verbose_eval", "silent"), "Silent"),
+        (("allow_writing_files",), False),
+    )
 
     def fitted_on(self, model: Any) -> tuple[int, list[str] | None]:
-        names = [str(name) for name in model.feature_names_]
-        unnamed = names == [str(j) for j in range(len(names))]
-        return len(names), None if unnamed else names
-
-    def is_fitted(self, model: Any) -> bool:
-        return bool(model.is_fitted())
+        return library.named_columns(model.feature_names_, "{}")
 
     def read(self, model: Any) -> Model:
-        with self.parsing(model):
-            asked = model.get_all_params()
-            loss = _loss(model, str(asked["loss_function"]))
-            saved = _saved(model, [])
-            reader = _Reader(model, saved["features_info"])
-            factor = float(saved["scale_and_bias"][0])
-            symmetric = saved.get("oblivious_trees")
-            nested = (  # a tree of one leaf has null for its splits
-                saved["trees"]
-                if symmetric is None
-                else [_nested(one["splits"] or [], one["leaf_values"]) for one in symmetric]
-            )
-            # a tree for every output, with the same splits
-            found = [SplitTree.nested(one, reader) for one in nested]
-            trees = [tree for tree, leaf in found for _ in leaf.T]
-            leaves = [factor * column[:, None] for _, leaf in found for column in leaf.T]
-            outputs, rounds = library.by_rounds(len(trees), found[0][1].shape[1])
-            weights = asked.get("class_weights")
-        classes = getattr(model, "classes_", None)
+        asked, saved = model.get_all_params(), _saved(model)
+        loss = _loss(model, str(asked["loss_function"]))
+        known = {
+            kind: {one["feature_index"]: one for one in saved["features_info"].get(kind) or []}
+            for kind in ("float_features", "categorical_features")
+        }
+        named = {
+            one["flat_feature_index"]: [value % 2**32 for value in one.get("values") or []]
+            for one in known["categorical_features"].values()
+        }
+        nested = saved.get("trees")
+        if nested is None:  # a tree of one leaf has null for its splits
+            symmetric = saved["oblivious_trees"]
+            nested = [_nested(one["splits"] or [], one["leaf_values"]) for one in symmetric]
+        # a tree for every output, with the same splits
+        found = [SplitTree.nested(one, partial(_node, model, known, named)) for one in nested]
+        pairs = [(tree, column) for tree, leaves in found for column in leaves.T]
+        classes, factor = getattr(model, "classes_", None), float(saved["scale_and_bias"][0])
         return Model(
-            trees, leaves, outputs, rounds, loss, _Features(model, reader.named),
-            partial(_raw, model), penalty=float(asked.get("l2_leaf_reg", 0.0)),
-            classes=classes if classes is not None and len(classes) else None,
-            weigh=partial(_weigh, weights) if weights else None,
-        )  # fmt: skip
-
-    def takes_table(self, model: Any, table: Table) -> bool:  # noqa: ARG002
-        return model.get_params().get("cat_features") is not None
-
-    def quiet(self, model: Any) -> dict[str, Any]:
-        given = model.get_params()
-        quiet: dict[str, Any] = {} if _TALKING & given.keys() else {"logging_level": "Silent"}
-        return quiet if "allow_writing_files" in given else quiet | {"allow_writing_files": False}
+            [tree for tree, _ in pairs],
+            [factor * column[:, None] for _, column in pairs],
+            *library.by_rounds(len(pairs), len(pairs) // len(found)),
+            loss,
+            partial(_see, model, named),
+            partial(_raw, model),
+            penalty=float(asked.get("l2_leaf_reg", 0.0)),
+            classes=None if classes is None or not len(classes) else classes,
+            weigh=library.class_weights(asked.get("class_weights") or None),
+        )

@@ -13,18 +13,15 @@ import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 
 from shapley2d._forest import library, losses
-from shapley2d._forest.model import Model
-from shapley2d._forest.trees import SplitTree
-from shapley2d._tables.encoding import as_float32
+from shapley2d._forest.model import Model, SplitTree
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats
     from shapley2d._forest.losses import Loss
     from shapley2d._tables.table import Table
-
-    Floats = NDArray[np.float64]
 
 _FORESTS = ("ExtraTrees", "RandomForest")
 _BOOSTED = ("GradientBoosting", "HistGradientBoosting")
@@ -58,7 +55,8 @@ def _tree_leaves(estimator: Any, *, classifies: bool) -> Floats:
 def _read_predictor(predictor: Any) -> SplitTree:
     nodes = predictor.nodes
     inner = ~np.asarray(nodes["is_leaf"], dtype=np.bool_)
-    sets = predictor.raw_left_cat_bitsets
+    words = np.ascontiguousarray(predictor.raw_left_cat_bitsets).view(np.uint8)
+    sets = np.unpackbits(words, axis=1, bitorder="little") > 0
     by_category = np.flatnonzero(inner & (np.asarray(nodes["is_categorical"]) > 0)).tolist()
     return SplitTree.of(
         np.where(inner, nodes["left"].astype(np.int32), -1),
@@ -70,11 +68,9 @@ def _read_predictor(predictor: Any) -> SplitTree:
     )
 
 
-def _histogram_features(model: Any, table: Table) -> Floats:
+def _histogram_features(model: Any, make: Any, table: Table) -> Floats:
     """The features that histogram gradient boosting makes of a table."""
     try:
-        with ScikitLearn().parsing(model):
-            make = model._preprocess_X  # noqa: SLF001
         matrix = make(table.native, reset=False)
     except ValueError as error:
         raise InputError(
@@ -86,8 +82,7 @@ def _histogram_features(model: Any, table: Table) -> Floats:
 
 def _number_features(model: Any, table: Table) -> Floats:
     """The columns of a table as features, rounded to 32 bits."""
-    entries = (as_float32(library.numbers(model, column)) for column in table.columns)
-    return np.array([*entries], dtype=np.float64)
+    return np.array([library.rounded(model, column) for column in table.columns])
 
 
 def _read_forest(model: Any) -> Model:
@@ -127,7 +122,6 @@ def _read_histograms(model: Any) -> Model:
     """The trees of gradient boosting with histograms."""
     steps = model._predictors  # noqa: SLF001
     predictors = [one for step in steps for one in step]
-    weights = getattr(model, "class_weight", None)
     by_category = model.is_categorical_  # their columns come first
     first = None if by_category is None else np.argsort(~by_category, kind="stable")
     return Model(
@@ -135,12 +129,12 @@ def _read_histograms(model: Any) -> Model:
         [np.array(one.nodes["value"], dtype=np.float64)[:, None] for one in predictors],
         *library.by_rounds(len(predictors), len(steps[0])),
         _loss(model),
-        partial(_histogram_features, model),
+        partial(_histogram_features, model, model._preprocess_X),  # noqa: SLF001
         partial(_raw, model),
         penalty=float(model.l2_regularization),
         classes=getattr(model, "classes_", None),
         owners=first,
-        weigh=None if weights is None else partial(compute_sample_weight, weights),
+        weigh=library.class_weights(getattr(model, "class_weight", None)),
     )
 
 
@@ -197,26 +191,12 @@ class ScikitLearn(library.Library):
         is_tree = library.is_of(model, "sklearn.tree", "BaseDecisionTree")
         return is_tree or _is_ensemble(model, *_FORESTS, *_BOOSTED)
 
-    def is_fitted(self, model: Any) -> bool:
-        from sklearn.exceptions import NotFittedError
-        from sklearn.utils.validation import check_is_fitted
-
-        try:
-            check_is_fitted(model)
-        except NotFittedError:
-            return False
-        return True
-
     def fitted_on(self, model: Any) -> tuple[int, list[str] | None]:
         """The number of columns that an estimator was fitted on, and their names if it had any."""
         names = getattr(model, "feature_names_in_", None)
         return int(model.n_features_in_), None if names is None else [str(name) for name in names]
 
     def read(self, model: Any) -> Model:
-        with self.parsing(model):
-            if _is_ensemble(model, "HistGradientBoosting"):
-                return _read_histograms(model)
-            return (_read_boosting if _is_ensemble(model, *_BOOSTED) else _read_forest)(model)
-
-    def takes_table(self, model: Any, table: Table) -> bool:  # noqa: ARG002
-        return getattr(model, "categorical_features", None) not in (None, "from_dtype")
+        if _is_ensemble(model, "HistGradientBoosting"):
+            return _read_histograms(model)
+        return (_read_boosting if _is_ensemble(model, *_BOOSTED) else _read_forest)(model)

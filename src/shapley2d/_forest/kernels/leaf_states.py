@@ -34,54 +34,36 @@ DEPTH, PLACE, BELOW, BUNDLE, BEFORE, AFTER = range(6)
 
 
 @numba.njit(**INNER)
-def in_set(entry: Any, missing_left: Any, start: Any, n_words: Any, words: Any) -> Any:
-    """Whether a category goes left: by its bit, or as a missing entry if there is none."""
-    goes = missing_left
-    if entry >= 0 and entry < 32 * n_words:
-        code = np.int64(entry)
-        goes = (words[start + (code >> 5)] >> np.uint32(code & 31)) & np.uint32(1) == np.uint32(1)
-    return goes
+def goes_left(
+    entry: Any, limit: Any, missing_left: Any, start: Any, stop: Any, members: Any
+) -> Any:
+    """Whether an entry goes left: by its bound, or by a set of categories where there is one."""
+    if start == stop:
+        return (entry <= limit) | (missing_left & (entry != entry))  # noqa: PLR0124  (NaN)
+    if entry > -1.0 and entry < stop - start:
+        return members[start + np.int64(entry)]
+    return missing_left & (entry != entry)  # noqa: PLR0124
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def find_leaves(tree: tuple[Any, ...], features: Floats, leaves: NDArray[np.int32]) -> None:
+def find_leaves(tree: Any, features: Floats, leaves: NDArray[np.int32]) -> None:
     """Find the leaf of every row.
 
-    ``tree``: arrays of a :class:`~shapley2d._forest.trees.SplitTree`.
+    ``tree``: a :class:`~shapley2d._forest.model.SplitTree`.
     ``features`` (width, n): NaN where an entry is missing.
     ``leaves`` (n,): receives them.
     """
-    left, right, feature, threshold, missing_left, categories, n_words, words = tree
-    n = leaves.size
-    # rows are partitioned at every split: no branch to mispredict, and entries are read in order
-    rows, apart = np.empty(n, np.int64), np.empty(n, np.int64)
-    for i in range(n):
-        rows[i] = i
-    starts, stops = np.empty(left.size, np.int64), np.empty(left.size, np.int64)
-    starts[0], stops[0] = 0, n
-    for k in range(left.size):
-        start, stop = starts[k], stops[k]
-        if left[k] < 0:
-            for i in range(start, stop):
-                leaves[rows[i]] = k
-            continue
-        entries, limit, to_left = features[feature[k]], threshold[k], missing_left[k]
-        stay, go = start, np.int64(0)
-        for i in range(start, stop):
-            row = rows[i]
-            entry = entries[row]
-            if categories[k] < 0:
-                goes = (entry <= limit) | (to_left & (entry != entry))  # noqa: PLR0124  (NaN)
-            else:
-                goes = in_set(entry, to_left, categories[k], n_words[k], words)
-            rows[stay] = row
-            apart[go] = row
-            stay += np.int64(goes)
-            go += np.int64(not goes)
-        for i in range(go):  # an assignment of slices takes seconds to compile
-            rows[stay + i] = apart[i]
-        starts[left[k]], stops[left[k]] = start, stay
-        starts[right[k]], stops[right[k]] = stay, stop
+    for i in range(leaves.size):
+        leaves[i] = 0
+    for start in range(0, leaves.size, BLOCK):  # level by level: no path to mispredict
+        for _ in range(tree.height):
+            for i in range(start, min(start + BLOCK, leaves.size)):
+                k = leaves[i]
+                if tree.left[k] >= 0:
+                    begin, end = tree.sets[k], tree.sets[k + 1]
+                    entry, to_left = features[tree.feature[k], i], tree.missing_left[k]
+                    goes = goes_left(entry, tree.threshold[k], to_left, begin, end, tree.members)
+                    leaves[i] = tree.left[k] if goes else tree.right[k]
 
 
 @numba.njit(nogil=True, cache=CACHE)
@@ -166,13 +148,12 @@ def plan_tree(
 
 @numba.njit(nogil=True, cache=CACHE)
 def fill_states(
-    tree: tuple[Any, ...],
+    tree: Any,
     features: Floats,
     nodes: Ints,
     bundles: Ints,
     first: int,
     states: NDArray[Any],
-    height: int,
 ) -> None:
     """Fill the states of all rows in some bundles.
 
@@ -181,11 +162,9 @@ def fill_states(
     ``first``: the first bundle.
     ``states`` (bundles, n): receives them; of unsigned numbers with a bit for each column and
         split.
-    ``height``: of the tree.
     """
-    left, right, feature, threshold, missing_left, categories, n_words, words = tree
-    kind = states.dtype.type
-    codes, stack = np.empty((height + 2, BLOCK), states.dtype), np.empty(height + 2, np.int64)
+    kind, most = states.dtype.type, tree.height + 2
+    codes, stack = np.empty((most, BLOCK), states.dtype), np.empty(most, np.int64)
     goes = np.empty(BLOCK, np.bool_)
     last, n = first + states.shape[0], states.shape[1]
     for start in range(0, n, BLOCK):
@@ -208,14 +187,10 @@ def fill_states(
                     state[i] = code[i]
             for r in range(n_splits):
                 node = bundles[bundle, 2 + r] if bundle >= 0 else k
-                entries, to_left = features[feature[node], start:stop], missing_left[node]
-                limit, begin = threshold[node], categories[node]
-                if begin >= 0:
-                    for i in range(size):
-                        goes[i] = in_set(entries[i], to_left, begin, n_words[node], words)
-                else:
-                    for i in range(size):
-                        goes[i] = (entries[i] <= limit) | (to_left & (entries[i] != entries[i]))
+                entries, to_left = features[tree.feature[node], start:stop], tree.missing_left[node]
+                limit, begin, end = tree.threshold[node], tree.sets[node], tree.sets[node + 1]
+                for i in range(size):
+                    goes[i] = goes_left(entries[i], limit, to_left, begin, end, tree.members)
                 if bundle >= 0:
                     for i in range(size):
                         state[i] = (state[i] << kind(1)) | kind(goes[i])
@@ -227,6 +202,6 @@ def fill_states(
                 passed, failed = code[i] | new, code[i] & ~bit
                 beyond[i] = passed if goes[i] else failed
                 code[i] = failed if goes[i] else passed
-            stack[top] = right[k]
-            stack[top + 1] = left[k]
+            stack[top] = tree.right[k]
+            stack[top + 1] = tree.left[k]
             top += 2

@@ -73,7 +73,7 @@ def add_cells(
 
 @numba.njit(nogil=True, cache=CACHE)
 def fill_tables(
-    tree: tuple[Any, ...],
+    tree: Any,
     plan: tuple[Any, ...],
     states: NDArray[np.uint16],
     rows: tuple[Any, ...],
@@ -85,7 +85,7 @@ def fill_tables(
 ) -> None:
     """Fill the tables of some bundles: the coefficients of a row's cells for every state.
 
-    ``tree``: arrays of a :class:`~shapley2d._forest.trees.SplitTree`.
+    ``tree``: a :class:`~shapley2d._forest.model.SplitTree`.
     ``plan``: nodes, paths and these bundles, of
         :func:`~shapley2d._forest.kernels.leaf_states.plan_tree`.
     ``states`` (bundles, n): of the rows.
@@ -104,7 +104,7 @@ def fill_tables(
         tables, zeros, receives for every state, and each column of the bundle, what a row's cell is
         worth whatever its number is, then for every kind what it is worth per unit of the number.
     """
-    left, right = tree[0], tree[1]
+    left, right = tree.left, tree.right
     nodes, paths, bundles = plan
     kinds, numbers, plays = rows
     columns, widths, offsets, tables = found
