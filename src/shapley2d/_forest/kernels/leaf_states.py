@@ -189,8 +189,12 @@ def fill_states(
                 node = bundles[bundle, 2 + r] if bundle >= 0 else k
                 entries, to_left = features[tree.feature[node], start:stop], tree.missing_left[node]
                 limit, begin, end = tree.threshold[node], tree.sets[node], tree.sets[node + 1]
-                for i in range(size):
-                    goes[i] = goes_left(entries[i], limit, to_left, begin, end, tree.members)
+                if begin < end:
+                    for i in range(size):
+                        goes[i] = goes_left(entries[i], limit, to_left, begin, end, tree.members)
+                else:
+                    for i in range(size):
+                        goes[i] = (entries[i] <= limit) | (to_left & (entries[i] != entries[i]))
                 if bundle >= 0:
                     for i in range(size):
                         state[i] = (state[i] << kind(1)) | kind(goes[i])
