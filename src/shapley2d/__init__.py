@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from shapley2d._methods.method import Method, Option
     from shapley2d._models.exact import Exact
     from shapley2d._models.monte_carlo import MonteCarlo
+    from shapley2d._rivals.flat import Flat
+    from shapley2d._rivals.leave_one_out import LeaveOneOut
+    from shapley2d._rivals.out_of_bag import OutOfBag
+    from shapley2d._rivals.random import Random
     from shapley2d._valuation.cells import value_cells
     from shapley2d._valuation.comparison import Comparison
     from shapley2d._valuation.estimator import CellValuer
@@ -45,14 +49,18 @@ __all__ = [
     "Draws",
     "Exact",
     "Explanation",
+    "Flat",
     "Forest",
     "InputError",
     "Inspection",
+    "LeaveOneOut",
     "Method",
     "MonteCarlo",
     "OneDraw",
     "Option",
+    "OutOfBag",
     "PredictionExplainer",
+    "Random",
     "RepairGain",
     "Stratum",
     "Valuation",
@@ -78,15 +86,19 @@ _HOMES = {
     "Draws": "shapley2d._estimation.draws",
     "Exact": "shapley2d._models.exact",
     "Explanation": "shapley2d._forest.explain",
+    "Flat": "shapley2d._rivals.flat",
     "Forest": "shapley2d._forest.method",
     "InputError": "shapley2d.exceptions",
     "Inspection": "shapley2d._inspection.inspection",
     "KNN": "shapley2d._knn.method",
+    "LeaveOneOut": "shapley2d._rivals.leave_one_out",
     "Method": "shapley2d._methods.method",
     "MonteCarlo": "shapley2d._models.monte_carlo",
     "OneDraw": "shapley2d._estimation.draws",
     "Option": "shapley2d._methods.method",
+    "OutOfBag": "shapley2d._rivals.out_of_bag",
     "PredictionExplainer": "shapley2d._forest.explain",
+    "Random": "shapley2d._rivals.random",
     "RepairGain": "shapley2d._inspection.repair_gain",
     "Stratum": "shapley2d._estimation.draws",
     "Valuation": "shapley2d._valuation.valuation",

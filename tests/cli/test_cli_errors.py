@@ -138,7 +138,7 @@ CASES = [
     (GOOD + "--time-order city", "--time-order must hold a number or a date for every row"),
     (GOOD + "--time-order age --number age", "--number age is left out by --drop, --time-order or --id: give one of them"),
     # options
-    (GOOD + "--method best", "'best' is not one of 'knn', 'mc', 'exact', 'forest'"),
+    (GOOD + "--method best", "'best' is not one of 'knn', 'mc', 'exact', 'forest', 'loo',"),
     (GOOD + "--bogus 3", "No such option: --bogus"),
     (GOOD + "--cv 1", "'--cv': it must be at least 2"),
     (GOOD + "--jobs x", "it must be a whole number"),

@@ -70,7 +70,7 @@ def test_shell_completion(folder):
         "COMP_CWORD": "3",
     }
     done = run(folder, env=os.environ | words)
-    assert done.stdout.split() == ["knn", "mc", "exact", "forest"]
+    assert done.stdout.split() == ["knn", "mc", "exact", "forest", "loo", "flat", "oob", "random"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX terminal")

@@ -90,7 +90,8 @@ def test_fields_say_what_options_are():
 
 @pytest.mark.parametrize("method", BUILT_IN.values())
 def test_the_packages_own_methods_are_complete(method):
-    assert method.summary and method.how and method.meaning and method.total
+    assert method.summary and method.how and method.meaning
+    assert method.total or method.name in ("loo", "flat", "oob", "random")  # these have no sum
     for name, one in options_of(method).items():
         assert one.option.help
         assert getattr(method(), name) == one.default

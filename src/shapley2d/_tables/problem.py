@@ -156,7 +156,7 @@ def make_problem(
         splits, how = crossed_splits(table, target, parts.splits, weights), parts.how
     _check_weights(splits)
     return Problem(
-        table, target, splits if validates else [], label, scoring, baseline, how,
+        table, target, splits, label, scoring, baseline, how,
         row_groups=of_rows, column_groups=of_columns,
     )  # fmt: skip
 

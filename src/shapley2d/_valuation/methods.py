@@ -20,6 +20,10 @@ from shapley2d._knn.method import KNN
 from shapley2d._methods.method import Method
 from shapley2d._models.exact import Exact
 from shapley2d._models.monte_carlo import MonteCarlo
+from shapley2d._rivals.flat import Flat
+from shapley2d._rivals.leave_one_out import LeaveOneOut
+from shapley2d._rivals.out_of_bag import OutOfBag
+from shapley2d._rivals.random import Random
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -36,7 +40,9 @@ class Estimator(Protocol):
     get_params: Any
 
 
-BUILT_IN: dict[str, type[Method]] = {one.name: one for one in (KNN, MonteCarlo, Exact, Forest)}
+BUILT_IN: dict[str, type[Method]] = {
+    one.name: one for one in (KNN, MonteCarlo, Exact, Forest, LeaveOneOut, Flat, OutOfBag, Random)
+}
 """The package's own methods by name; the first is the default."""
 
 
