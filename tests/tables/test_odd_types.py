@@ -197,7 +197,6 @@ def test_times_whose_milliseconds_are_beyond_64_bits(kind):
         ([[1], [2]], [[0], [1, 2]], "y must be 1-D, got a list of lists"),
         ([[1], [2]], [{"k": 1}, {"k": 2}], "y holds a dict in row 0"),
         ([[1], [2]], [{1}, {2}], "y holds a set in row 0"),
-        ([[1], [2]], [object(), object()], "y holds labels of type object, which have no order"),
     ],
 )
 def test_python_lists_that_are_no_tables(X, y, message):

@@ -8,7 +8,7 @@ import pytest
 
 from shapley2d import InputError
 from shapley2d._base import entries
-from shapley2d._base.entries import which_missing, with_texts
+from shapley2d._base.entries import with_texts
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.target import as_target, match_target
 from shapley2d._tables.texts.column import as_texts
@@ -39,17 +39,6 @@ def test_types_that_only_compare_equal_stay_apart():
     for items in (plain, plain[3:5], plain[6:], ["1", 1]):
         expected = [entries.as_text(item) if isinstance(item, str) else item for item in items]
         assert [*map(repr, with_texts(items))] == [*map(repr, expected)]
-
-
-@pytest.mark.parametrize(
-    "items",
-    [
-        ["a", "b"], ["a", None], [1, 2], [1.0, float("nan")], [pd.NA, "a"], [pd.NaT, b"a"], [],
-        [True],
-    ],
-)  # fmt: skip
-def test_missing_entries_of_every_type(items):
-    assert which_missing(items).tolist() == [entries.is_missing(item) for item in items]
 
 
 def with_entry(entry, others=("a", "b")):

@@ -174,7 +174,7 @@ def test_guessing_the_task():
     assert guess_task(np.arange(21)) == "regression"
     assert guess_task(np.array([0.5, 1.0])) == "regression"
     assert guess_task(np.array([True, False])) == "classification"
-    assert guess_task(np.array([1.0, 2.5], dtype=object)) == "regression"
+    assert guess_task(np.array(["1", "2"], dtype=object)) == "classification"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from shapley2d._tables.column_warnings import find_keys
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.kinds import match_columns
 from shapley2d._tables.problem import make_problem
-from shapley2d._tables.target_entries import read_labels
+from shapley2d._tables.target import target_column
 from shapley2d._tables.texts.column import text_column
 from shapley2d.exceptions import InputWarning
 
@@ -378,8 +378,8 @@ def test_classes_with_a_stray_keep_their_numbers():
 
 
 def test_a_code_among_numbers_is_a_class():
-    labels, strays = read_labels(np.array(["1", "2"] * 30 + ["K"] * 3), "y")
-    assert strays == {} and set(labels) == {"1", "2", "K"}
+    column, _ = target_column(["1", "2"] * 30 + ["K"] * 3, "y")
+    assert column.from_text.strays == {} and column.categories == ("1", "2", "K")
 
 
 def test_infinite_numbers_are_named_strays_or_not():

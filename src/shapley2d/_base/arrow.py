@@ -17,3 +17,8 @@ class _Module:
 pa: Any = _Module("pyarrow")
 pc: Any = _Module("pyarrow.compute")
 pq: Any = _Module("pyarrow.parquet")
+
+
+def one_chunk(array: Any) -> Any:
+    """A pyarrow array in one piece."""
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array

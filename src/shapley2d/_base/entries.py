@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-_NEVER_MISSING = frozenset({str, bytes, int, bool})
+    from collections.abc import Iterable
 
 
 def is_number(item: Any) -> bool:
@@ -59,10 +55,3 @@ def is_missing(item: Any) -> bool:
         return item.is_nan()  # a signalling NaN cannot be compared, not even with itself
     equal = item == item  # noqa: PLR0124
     return equal is not True and not (isinstance(equal, (bool, np.bool_)) and bool(equal))
-
-
-def which_missing(items: Sequence[Any]) -> NDArray[np.bool_]:
-    """Which items are missing, by :func:`is_missing`."""
-    if set(map(type, items)) <= _NEVER_MISSING:  # no need to look at each
-        return np.zeros(len(items), dtype=bool)
-    return np.array([is_missing(item) for item in items], dtype=bool)

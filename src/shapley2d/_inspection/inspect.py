@@ -15,6 +15,7 @@ from shapley2d._inspection.said import stands_out
 from shapley2d._inspection.tables.read import inspected_table
 from shapley2d._inspection.tables.table_digest import table_digest
 from shapley2d._methods.run import Run
+from shapley2d._tables.align import as_series
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest
 from shapley2d._tables.frames import frame_kind
@@ -28,7 +29,6 @@ from shapley2d._tables.intake import (
 )
 from shapley2d._tables.table import Table
 from shapley2d._tables.target import as_target, label_name
-from shapley2d._tables.target_entries import as_series
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:

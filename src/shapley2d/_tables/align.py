@@ -11,7 +11,11 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
+from shapley2d._base.arrow import pa
+from shapley2d._base.entries import with_texts
 from shapley2d._base.words import shown
+from shapley2d._tables.frames import entries_of, plain_types, readable
+from shapley2d._tables.intake import collected
 from shapley2d.exceptions import InputError
 
 
@@ -62,3 +66,31 @@ def _is_default(index: Any) -> bool:
     """Whether an index is the one that pandas gives to rows without labels."""
     is_range = type(index).__name__ == "RangeIndex" and index.name is None
     return is_range and (index.start, index.step) == (0, 1)
+
+
+def as_series(y: Any, name: str = "y", table: Any = None) -> Any:
+    """A series, a frame of one column or an Arrow array as a narwhals series; else unchanged.
+
+    It is in the order of the rows of ``table``, a frame.
+    """
+    if y is None:
+        return None
+    y = collected(y, name)
+    if isinstance(y, (pa.Array, pa.ChunkedArray)):
+        y = plain_types(pa.table([y], [""])).column(0)
+    frame = nw.from_native(y, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        if frame.shape[1] != 1:
+            raise InputError(
+                f"{name} must be 1-D, got a table of {frame.shape[1]} columns: pass one of them"
+            )
+        series = frame.get_column(frame.columns[0])
+    else:
+        series = nw.from_native(y, series_only=True, pass_through=True)
+    return in_order(series, table, name) if isinstance(series, nw.Series) else series
+
+
+def series_items(series: nw.Series[Any], option: str) -> list[Any]:
+    """The entries of a series, text as text that can be written."""
+    with readable(option, series.dtype):
+        return with_texts(entries_of(series))

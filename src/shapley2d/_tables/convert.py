@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, datetime, time
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._base.arrow import pa
+from shapley2d._base.arrow import one_chunk, pa
 from shapley2d._base.entries import as_text, is_missing, is_number, with_texts
 from shapley2d._tables.frames import entries_of, readable, with_columns
 from shapley2d._tables.intake import as_frame, opened
@@ -155,53 +156,94 @@ def _readable(series: nw.Series[Any], key: str, name: str, read: Reader) -> Colu
         return _from_series(series, key, name, read)
 
 
+def typed_column(entries: Any, key: str, name: str, kind: str | None = None) -> Column:
+    """A series, an array or a list of entries as a column, of the kind that is asked for."""
+    is_series, is_array = isinstance(entries, nw.Series), isinstance(entries, np.ndarray)
+    make = _readable if is_series else _from_vector if is_array else _from_objects
+    column = make(entries, key, name, partial(text_column, key=key, kind=kind))
+    return column if kind is None else as_kind(column, kind)
+
+
 def _from_series(series: nw.Series[Any], key: str, name: str, read: Reader) -> Column:
     dtype = series.dtype
-    if dtype == nw.String:
-        texts = series_texts(series)
-        if texts is None:
-            return _from_objects(series.to_list(), key, name, read)
-        return read(texts)
     if dtype.is_nested() or dtype == nw.Binary:
         raise InputError(
             f"{name}: column {key!r} holds {dtype}, not plain entries: drop it or unpack it"
         )
     if dtype in (nw.Categorical, nw.Enum):
         return as_category(entries_of(series), key)  # even if the categories are numbers
-    if dtype == nw.Object:  # before is_null, since pandas cannot compare some objects
+    # pyarrow lacks the long numbers
+    objects = dtype in (nw.Object, nw.Unknown, nw.Int128, nw.UInt128)
+    array = None if objects else series_texts(series)
+    if array is None:
         return _from_objects(series.to_list(), key, name, read)
-    if dtype in (nw.Date, nw.Datetime, nw.Duration):
-        times = _arrow(series).to_numpy(zero_copy_only=False)
-        return Column(key, "number" if dtype == nw.Duration else "date", _days(times, key, name))
-    if dtype in (nw.Int128, nw.UInt128):  # which pyarrow lacks
-        return _from_objects(series.to_list(), key, name, read)
-    if dtype == nw.Boolean or dtype.is_numeric():
-        entries = _arrow(series)
-        numbers = entries.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        if dtype.is_numeric() and not dtype.is_float() and are_long(numbers):
-            return read(as_texts(as_digits(entries.to_pylist())))
-        return Column(key, "boolean" if dtype == nw.Boolean else "number", np.array(numbers))
-    return _from_objects(series.to_list(), key, name, read)
+    return _from_arrow(array, key, name, read)
 
 
-def _arrow(series: nw.Series[Any]) -> Any:
-    """A series as one pyarrow array."""
-    array = series.alias("entries").to_arrow()  # polars panics at some names
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+def _from_arrow(array: Any, key: str, name: str, read: Reader) -> Column:
+    """A column by the type of a pyarrow array; what is no number or date is text."""
+    array, kind = one_chunk(array), array.type
+    if kind in (pa.string(), pa.large_string()):
+        return read(array)
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
+        days = _days(array.to_numpy(zero_copy_only=False), key, name)
+        return Column(key, "number" if pa.types.is_duration(kind) else "date", days)
+    is_whole = pa.types.is_integer(kind) or pa.types.is_decimal(kind)
+    if is_whole or kind == pa.null() or pa.types.is_boolean(kind) or pa.types.is_floating(kind):
+        numbers = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        if is_whole and are_long(numbers):
+            return read(as_texts(as_digits(array.to_pylist())))
+        return Column(key, "boolean" if pa.types.is_boolean(kind) else "number", np.array(numbers))
+    return read(_texts_of(array.to_pylist()))
+
+
+def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Column:
+    """Find the kind of a column of Python objects; any text makes it a column of text."""
+    types = set(map(type, items))
+    if types & {list, tuple, dict, set, np.ndarray}:
+        row = next(k for k, item in enumerate(items) if hasattr(item, "__len__"))
+        raise InputError(
+            f"{name}: column {key!r}, row {row} holds a {type(items[row]).__name__}, not a "
+            "plain entry: argument must be a string or a number"
+        )
+    if date in types:  # pyarrow drops the times of others
+        midnight = time()
+        items = [datetime.combine(i, midnight) if type(i) is date else i for i in items]
+    array = None
+    with suppress(TypeError, ValueError, OverflowError, NotImplementedError):
+        array = pa.array(items, from_pandas=True)
+    if array is not None:
+        return _from_arrow(array, key, name, read)
+    known = [None if is_missing(item) else item for item in items]
+    if not all(item is None or is_number(item) for item in known):
+        return read(_texts_of(known))
+    try:
+        numbers = np.array([np.nan if item is None else float(item) for item in known])
+    except OverflowError:
+        raise InputError(
+            f"{name}: column {key!r} holds a number beyond {MAX_MAGNITUDE:g}: replace it"
+        ) from None
+    exact = all(isinstance(item, (int, np.integer, Decimal, type(None))) for item in known)
+    if exact and are_long(numbers):
+        return read(as_texts(as_digits(known)))
+    return Column(key, "number", numbers)
+
+
+def _texts_of(items: Sequence[Any]) -> Any:
+    return as_texts([None if is_missing(item) else as_text(item) for item in items])
 
 
 def _from_array(data: Any, name: str) -> tuple[dict[str, Maker], NDArray[Any], Any]:
     if isinstance(data, np.ma.MaskedArray):
         numeric = data.dtype.kind in "biuf"
-        hidden = np.ma.getmaskarray(data)
-        data = np.array(np.ma.getdata(data), dtype=np.float64 if numeric else object)
-        data[hidden] = np.nan if numeric else None
+        filled: Any = data.astype(np.float64 if numeric else object)
+        data = filled.filled(np.nan if numeric else None)
     array = _as_array(data, name)
-    if not isinstance(data, np.ndarray) and (
-        array.dtype.kind in "US" or _mixes_booleans(data, array)
-    ):
-        # lists of mixed entries: numbers stay numbers, and booleans booleans
-        array = np.asarray(data, dtype=object)
+    if not isinstance(data, np.ndarray):  # a list, in which numbers and booleans stay what they are
+        objects = np.asarray(data, dtype=object)
+        booleans = (isinstance(item, (bool, np.bool_)) for item in objects.flat)
+        if array.dtype.kind in "US" or (array.dtype.kind in "iuf" and any(booleans)):
+            array = objects
     if array.ndim != 2:
         raise InputError(
             f"{name} must be a 2-D table, got an array of shape {array.shape}. Reshape your "
@@ -219,15 +261,12 @@ def _from_array(data: Any, name: str) -> tuple[dict[str, Maker], NDArray[Any], A
 
 
 def _from_vector(vector: NDArray[Any], key: str, name: str, read: Reader) -> Column:
-    if vector.dtype.kind in "biuf":
-        kind: Kind = "boolean" if vector.dtype.kind == "b" else "number"
-        numbers = vector.astype(np.float64)
-        if vector.dtype.kind in "iu" and are_long(numbers):
-            return read(as_texts(as_digits(vector.tolist())))
-        return Column(key, kind, numbers)
-    if vector.dtype.kind in "mM":
-        kind = "date" if vector.dtype.kind == "M" else "number"
+    if vector.dtype.kind in "mM":  # pyarrow lacks some units
+        kind: Kind = "date" if vector.dtype.kind == "M" else "number"
         return Column(key, kind, _days(vector, key, name))
+    if vector.dtype.kind in "biuf":
+        vector = vector.astype(np.float64) if vector.dtype.kind == "f" else vector
+        return _from_arrow(pa.array(vector), key, name, read)
     return _from_objects(vector.tolist(), key, name, read)
 
 
@@ -240,16 +279,6 @@ def _as_array(data: Any, name: str) -> NDArray[Any]:
             f"{name} must be a 2-D table, but its rows have different lengths "
             f"({', '.join(map(str, widths[:5]))})"
         ) from None
-
-
-def _mixes_booleans(data: Any, array: NDArray[Any]) -> bool:
-    """Whether numpy has made numbers of the booleans in a list of rows."""
-    return (
-        array.dtype.kind in "iuf"
-        and array.ndim == 2
-        and hasattr(data, "__iter__")
-        and any(bool in map(type, row) or np.bool_ in map(type, row) for row in data)
-    )
 
 
 def _days(times: NDArray[Any], key: str, name: str) -> NDArray[np.float64]:
@@ -265,50 +294,6 @@ def _days(times: NDArray[Any], key: str, name: str) -> NDArray[np.float64]:
             )
     whole = times.astype(f"{times.dtype.kind}8[ms]").astype(np.int64)
     return np.where(missing, np.nan, whole / MILLISECONDS_PER_DAY)
-
-
-def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Column:
-    """Find the kind of a column of Python objects; any text makes it a column of text."""
-    types = set(map(type, items))
-    if str in types and types <= {str, type(None), float}:
-        texts = as_texts(items)
-        if texts is not None:
-            return read(texts)
-    missing = np.array([is_missing(item) for item in items], dtype=bool)
-    present = [item for item, gone in zip(items, missing, strict=True) if not gone]
-    for row, item in enumerate(items):
-        if isinstance(item, (list, tuple, dict, set, np.ndarray)):
-            raise InputError(
-                f"{name}: column {key!r}, row {row} holds a {type(item).__name__}, not a "
-                "plain entry: argument must be a string or a number"
-            )
-    entries = np.full(len(items), np.nan)
-    if not present:
-        return Column(key, "number", entries)
-    if all(isinstance(item, (bool, np.bool_)) for item in present):
-        entries[~missing] = [float(item) for item in present]
-        return Column(key, "boolean", entries)
-    if all(is_number(item) for item in present):
-        try:
-            entries[~missing] = [float(item) for item in present]
-        except OverflowError:
-            raise InputError(
-                f"{name}: column {key!r} holds a number beyond {MAX_MAGNITUDE:g}: replace it"
-            ) from None
-        exact = all(isinstance(item, (int, np.integer, Decimal)) for item in present)
-        if exact and are_long(entries):
-            known = [None if gone else item for item, gone in zip(items, missing, strict=True)]
-            return read(as_texts(as_digits(known)))
-        return Column(key, "number", entries)
-    if all(isinstance(item, timedelta) for item in present):
-        entries[~missing] = [item / timedelta(days=1) for item in present]
-        return Column(key, "number", entries)
-    if all(hasattr(item, "isoformat") and hasattr(item, "year") for item in present):
-        stamps = np.array([_naive(item) for item in present], dtype="datetime64[ms]")
-        entries[~missing] = _days(stamps, key, name)
-        return Column(key, "date", entries)
-    texts = [None if gone else as_text(item) for item, gone in zip(items, missing, strict=True)]
-    return read(as_texts(texts))
 
 
 def with_typed_native(table: Table) -> Table:
@@ -329,10 +314,3 @@ def _as_arrow(column: Column) -> Any:
         return milliseconds.cast(pa.int64()).cast(pa.timestamp("ms"))
     entries = pa.array(column.entries, from_pandas=True)
     return entries.cast(pa.bool_()) if column.kind == "boolean" else entries
-
-
-def _naive(stamp: Any) -> Any:
-    """A date or time in UTC without its zone, which numpy cannot hold."""
-    if getattr(stamp, "tzinfo", None) is None:
-        return stamp
-    return (stamp - stamp.utcoffset()).replace(tzinfo=None)

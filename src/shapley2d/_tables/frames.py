@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._base.arrow import pa, pc
+from shapley2d._base.arrow import one_chunk, pa, pc
 from shapley2d._base.entries import with_texts
 from shapley2d._tables.table import Table
 from shapley2d.exceptions import InputError
@@ -110,20 +110,16 @@ def _plain_type(kind: Any) -> Any:
 
 
 def entries_of(series: nw.Series[Any]) -> list[Any]:
-    """The entries of a series, those of a categorical one as what they stand for."""
-    native = series.to_native()
+    """The entries of a series, those of a categorical one as what they stand for.
+
+    By the dictionary of Arrow: pandas lists dates in categories as whole numbers, and a label that
+    repeats is one object.
+    """
     if series.dtype not in (nw.Categorical, nw.Enum):
         return series.to_list()
-    if series.implementation.is_pandas() and hasattr(native, "cat"):
-        # pandas lists dates of Arrow in categories as whole numbers
-        known = objects([*native.cat.categories, None])
-        return list(known[native.cat.codes.to_numpy()])
-    if not series.implementation.is_pyarrow():
+    try:
+        array = one_chunk(series.to_arrow())
+    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):  # categories of several types
         return series.to_list()
-    # ten times faster than one by one, and a label that repeats is one object
-    entries: list[Any] = []
-    for chunk in getattr(native, "chunks", [native]):
-        words = np.empty(len(chunk.dictionary) + 1, dtype=object)
-        words[:-1], words[-1] = chunk.dictionary.to_pylist(), None
-        entries += words.take(chunk.indices.cast(pa.int64()).fill_null(-1).to_numpy()).tolist()
-    return entries
+    words = objects([*array.dictionary.to_pylist(), None])
+    return list(words[np.asarray(array.indices.cast(pa.int64()).fill_null(-1))])

@@ -1,21 +1,26 @@
-"""Groups, times and weights of rows, as users pass them beside the target."""
+"""Groups, times and weights of rows, as users pass them beside the target; groups that play."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._base.entries import is_missing
+from shapley2d._base.entries import as_text, is_missing
 from shapley2d._base.words import counted, shown
+from shapley2d._tables.align import as_series, series_items
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.intake import names_of, without_column
 from shapley2d._tables.row_words import row_words
-from shapley2d._tables.target_entries import read_series
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from numpy.typing import NDArray
 
     from shapley2d._base.arrays import Floats, Ints
@@ -93,16 +98,17 @@ def entries_of(
     given: Any, option: str, count: int, noun: str = "row", *, table: Any = None
 ) -> list[Any]:
     """The entries, one per row or column; in the order of the rows of ``table``, a frame."""
-    read = read_series(given, option, table)
+    series = as_series(given, option, table)
+    is_series = isinstance(series, nw.Series)
     one_by_one = getattr(given, "ndim", 0) == 1 and hasattr(given, "tolist")  # or a pandas index
-    if read is None and not (isinstance(given, (list, tuple, range)) or one_by_one):
+    if not (is_series or isinstance(given, (list, tuple, range)) or one_by_one):
         wanted = (
             "the name of a column, or one entry per row in an array, list or series"
             if noun == "row"
             else f"a mapping from names, or one entry per {noun} in a list or an array"
         )
         raise InputError(f"{option}={shown(given)} must be {wanted}")
-    items = list(given) if read is None else read.items
+    items = series_items(series, option) if is_series else list(given)
     if len(items) != count:
         entries = counted(len(items), "entry", "entries")
         raise InputError(f"{option} has {entries} for {counted(count, noun)}")
@@ -122,3 +128,71 @@ def refuse_missing(missing: list[bool], table: Table, option: str) -> None:
 def weighted_mean(numbers: NDArray[Any], weights: Floats | None) -> float:
     """The mean over validation rows; without weights the same bits as ``np.mean``."""
     return float(np.mean(numbers) if weights is None else np.average(numbers, weights=weights))
+
+
+@dataclass(frozen=True)
+class PlayerGroups:
+    """The group of every row or column, numbered in order of first appearance.
+
+    >>> groups = PlayerGroups.of(["b", "a", "b"])
+    >>> groups.numbers.tolist(), groups.names
+    ([0, 1, 0], ['b', 'a'])
+    """
+
+    numbers: Ints  # one for every row or column
+    names: list[str]
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> PlayerGroups:
+        """Groups of equal names."""
+        found: dict[str, int] = {}
+        numbers = [found.setdefault(name, len(found)) for name in names]
+        return cls(np.array(numbers, dtype=np.intp), list(found))
+
+    def take(self, members: Ints) -> PlayerGroups:
+        """The groups of some rows or columns."""
+        return PlayerGroups.of(self.names[k] for k in self.numbers[members].tolist())
+
+    def with_one(self, name: str) -> PlayerGroups:
+        """One more member, the last, in a group of its own."""
+        return PlayerGroups(np.append(self.numbers, len(self.names)), [*self.names, name])
+
+
+def read_row_groups(given: Any, table: Table) -> PlayerGroups:
+    """The group of every row."""
+    option = "row_groups"
+    labels = entries_of(given, option, table.n_rows, table=table.native)
+    refuse_missing([_is_empty(label) for label in labels], table, option)
+    return PlayerGroups.of(_texts(labels, option))
+
+
+def read_column_groups(given: Any, names: Sequence[str]) -> PlayerGroups:
+    """The group of every column; one that a mapping does not name is a group by its own name."""
+    option = "column_groups"
+    if isinstance(given, Mapping):
+        named = {as_text(name): label for name, label in given.items()}
+        unknown = next((name for name in named if name not in names), None)
+        if unknown is not None:
+            raise InputError(
+                f"{option} names the column {unknown!r}, which the table does not have"
+            )
+        labels = [named.get(name, name) for name in names]
+    else:
+        labels = entries_of(given, option, len(names), "column")
+    empty = next((k for k, label in enumerate(labels) if _is_empty(label)), None)
+    if empty is not None:
+        raise InputError(f"{option} has no label for the column {names[empty]!r}")
+    return PlayerGroups.of(_texts(labels, option))
+
+
+def _is_empty(label: Any) -> bool:
+    """Whether a label is missing or blank."""
+    if isinstance(label, (str, list, tuple, np.ndarray)):
+        return isinstance(label, str) and not label.strip()
+    return is_missing(label)
+
+
+def _texts(labels: Sequence[Any], option: str) -> list[str]:
+    if any(isinstance(label, (list, tuple, set, np.ndarray)) for label in labels):
+        raise InputError(f"{option} must hold text, numbers or dates, not lists")
+    return [as_text(label) for label in labels]

@@ -13,8 +13,15 @@ from shapley2d._tables.column_warnings import warn_of_empty, warn_of_keys, warn_
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.intake import collected, warn_of_two_queries, with_targets
 from shapley2d._tables.kinds import match_columns
-from shapley2d._tables.per_row import read_groups, read_times, read_weights, split_off_options
-from shapley2d._tables.player_groups import PlayerGroups, read_column_groups, read_row_groups
+from shapley2d._tables.per_row import (
+    PlayerGroups,
+    read_column_groups,
+    read_groups,
+    read_row_groups,
+    read_times,
+    read_weights,
+    split_off_options,
+)
 from shapley2d._tables.scoring import check_scoring
 from shapley2d._tables.splits import check_cv, is_count, split_rows
 from shapley2d._tables.target import as_target, label_name, match_target

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.arrow import pa
+from shapley2d._base.arrow import one_chunk, pa
 from shapley2d._base.json_record import whole_number
 from shapley2d._base.sealed_file import read_table, write_table
+from shapley2d._tables.frames import objects
 
 if TYPE_CHECKING:
     import os
@@ -29,50 +31,45 @@ class SealedCells:
     column_names: list[str]
 
     @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.row_names), len(self.column_names)
+
+    @property
     def lines(self) -> NDArray[np.int64] | None:
         """The line of every row, from 1 on; None where the file has none."""
         if not self.has("line"):
             return None
-        n, m = self.shape
-        lines = self.table["line"].combine_chunks()
-        if str(lines.type) != "int64" or lines.null_count:
-            raise ValueError("its lines are not whole numbers")
-        found = np.asarray(lines).reshape(n, m)
-        if (found < 1).any() or (found != found[:, :1]).any():
+        lines = self._matrix("line", "its lines are not whole numbers", pa.int64())
+        if (lines < 1).any() or (lines != lines[:, :1]).any():
             raise ValueError("its lines do not fit its rows")
-        return np.ascontiguousarray(found[:, 0])
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.row_names), len(self.column_names)
+        return np.ascontiguousarray(lines[:, 0])
 
     def has(self, key: str) -> bool:
         return key in self.table.column_names
 
     def numbers(self, key: str) -> NDArray[np.float64]:
         """One number per cell, as a matrix."""
-        kinds = (pa.float64(), pa.float32())
-        if not self.has(key) or self.table[key].type not in kinds or self.table[key].null_count:
-            raise ValueError(f"its column {key} does not hold numbers")
-        return np.array(self.table[key].to_numpy(), dtype=np.float64).reshape(self.shape)
+        wrong = f"its column {key} does not hold numbers"
+        return self._matrix(key, wrong, pa.float64(), pa.float32()).astype(np.float64)
 
     def booleans(self, key: str) -> NDArray[np.bool_]:
         """Whether something is true of each cell, as a matrix."""
-        if not self.has(key) or self.table[key].type != pa.bool_() or self.table[key].null_count:
-            raise ValueError(f"its column {key} does not say yes or no")
-        return np.array(self.table[key].to_numpy(), dtype=bool).reshape(self.shape)
+        return self._matrix(key, f"its column {key} does not say yes or no", pa.bool_())
 
     def texts(self, key: str) -> NDArray[Any]:
         """One text per cell, None where there is none; equal texts are one object."""
-        column = self.table[key].combine_chunks()
-        if pa.types.is_dictionary(column.type):
-            column = column.dictionary_decode()
-        if column.type != pa.string():
+        column = _encoded(self.table[key], f"its column {key} does not hold text")
+        if column.type.value_type != pa.string():
             raise ValueError(f"its column {key} does not hold text")
-        column = column.dictionary_encode()
-        texts = np.array([*column.dictionary.to_pylist(), None], dtype=object)
-        codes = column.indices.fill_null(len(texts) - 1)
-        return np.asarray(texts[np.asarray(codes)]).reshape(self.shape)
+        texts = objects([*column.dictionary.to_pylist(), None])
+        return np.asarray(texts[np.asarray(column.indices.fill_null(-1))]).reshape(self.shape)
+
+    def _matrix(self, key: str, wrong: str, *kinds: Any) -> NDArray[Any]:
+        """The entries of a column of one of some types, none of them missing."""
+        if not self.has(key) or self.table[key].type not in kinds or self.table[key].null_count:
+            raise ValueError(wrong)
+        matrix: NDArray[Any] = self.table[key].to_numpy().reshape(self.shape)
+        return matrix
 
 
 def write_sealed(
@@ -124,11 +121,7 @@ def _cells(record: dict[str, Any], table: Any) -> SealedCells:
 
 def _axis_names(table: Any, key: str, n: int, m: int) -> list[Any]:
     """Names of the rows or columns, if the cells are in their order."""
-    column = table[key].combine_chunks()
-    if pa.types.is_nested(column.type):
-        raise ValueError(f"its column {key} holds no names")
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
+    column = _encoded(table[key], f"its column {key} holds no names")
     if column.null_count or column.dictionary.null_count:
         raise ValueError(f"names are missing in its column {key}")
     codes = np.asarray(column.indices).reshape(n, m)
@@ -139,10 +132,18 @@ def _axis_names(table: Any, key: str, n: int, m: int) -> list[Any]:
     return names
 
 
+def _encoded(column: Any, wrong: str) -> Any:
+    """A column as a dictionary of its different entries."""
+    column = one_chunk(column)
+    if pa.types.is_nested(column.type):
+        raise ValueError(wrong)
+    return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+
+
 def _name_array(names: list[Any]) -> Any:
     """Row names of any type, as text where Parquet has no type for them."""
-    try:
+    with suppress(pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         array = pa.array(names)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        return pa.array([str(name) for name in names], pa.string())
-    return array if array.null_count == 0 else pa.array([str(name) for name in names], pa.string())
+        if not array.null_count:
+            return array
+    return pa.array([str(name) for name in names], pa.string())

@@ -214,9 +214,6 @@ def _by_splitter(
 
 def _listed(cv: Iterable[Any], n_rows: int, kept: Ints) -> list[Part]:
     """The splits of a list, without rows that were left out because of their targets."""
-    repeated = np.unique(kept).size < kept.size  # copies of a row go with the first
-    place = np.full(n_rows, -1, dtype=np.intp)
-    place[kept] = np.arange(kept.size)
     splits = []
     for k, pair in enumerate(cv, start=1):
         try:
@@ -232,10 +229,7 @@ def _listed(cv: Iterable[Any], n_rows: int, kept: Ints) -> list[Part]:
                 f"cv: split {k} has row {both[0]} on both sides: a row trains or validates, "
                 "not both"
             )
-        if repeated:
-            here = [np.flatnonzero(np.isin(kept, rows)) for rows in sides]
-        else:
-            here = [place[rows][place[rows] >= 0] for rows in sides]
+        here = [np.flatnonzero(np.isin(kept, rows)) for rows in sides]
         for rows, what in zip(here, ("train", "validate"), strict=True):
             if not rows.size:
                 raise InputError(f"cv: split {k} has no rows that {what}")

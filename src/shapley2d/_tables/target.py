@@ -1,27 +1,26 @@
-"""The target: its task, labels or numbers, checks, and the label as one more column."""
+"""The target: read as one more column, its task, labels or numbers, and checks."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.checks import check_choice
-from shapley2d._base.entries import as_text, is_number, which_missing
+from shapley2d._base.entries import as_text, is_missing, is_number, with_texts
 from shapley2d._base.warnings import warn, warn_input
 from shapley2d._base.words import counted, plural
+from shapley2d._tables.align import as_series, series_items
 from shapley2d._tables.column_warnings import MIN_ROWS
+from shapley2d._tables.convert import typed_column
 from shapley2d._tables.frames import objects
 from shapley2d._tables.kinds import as_category
 from shapley2d._tables.row_words import row_words
 from shapley2d._tables.table import Column, Table
-from shapley2d._tables.target_entries import (
-    as_series,
-    as_vector,
-    object_vector,
-    read_labels,
-)
+from shapley2d._tables.texts.numbers import EXACT
 from shapley2d._tables.texts.stray_rule import MAX_CODES
 from shapley2d.exceptions import InputError, LeakWarning, UnseenLabelWarning
 
@@ -42,6 +41,8 @@ MAX_TARGET = 1e70
 LABEL = "(label)"
 """Name of the label's column if the target has none."""
 
+_SEVERAL = (list, tuple, dict, set, np.ndarray)  # not one label
+
 
 @dataclass(frozen=True)
 class Target:
@@ -61,32 +62,120 @@ class Target:
         return Target(self.task, self.y[rows], self.codes[rows], self.classes)
 
 
-def _check_present(y: NDArray[Any], table: Table, name: str) -> None:
-    if y.dtype.kind in "biuUSM":
-        return
-    if y.dtype.kind == "c":
+def target_column(
+    y: Any, name: str, table: Any = None, *, task: str = "auto", numbers: bool = False
+) -> tuple[Column, str | None]:
+    """A target as a typed column, in the order of the rows of ``table``, and its own name.
+
+    Dates are refused unless they are classes. ``numbers`` says that the entries are known to be
+    numbers; messages call the target ``name``.
+    """
+    series = as_series(y, name, table)
+    key = None
+    if isinstance(series, nw.Series):
+        key = None if series.name is None else as_text(series.name)
+        entries: Any = series if series.dtype.is_numeric() else series_items(series, name)
+        nominal = series.dtype in (nw.Categorical, nw.Enum)
+    else:
+        entries, nominal = _vector(y, name), hasattr(y, "categories")
+    if isinstance(entries, list):
+        _refuse_several(entries, name)
+        if nominal and not all(is_number(item) or is_missing(item) for item in entries):
+            return as_category(entries, name), key
+    read = partial(typed_column, entries, name, name)
+    column = read()
+    wants = numbers or task == "regression"
+    as_classes = task == "classification" and not numbers
+    if column.kind == "date":
+        if not as_classes:
+            raise InputError(
+                f"{name} holds dates, which are neither numbers nor classes: predict a number "
+                "(such as days since the first date) or a class (such as the year), or set "
+                "task='classification' to use every date as a class"
+            )
+        column = as_category(column.text(), name)
+    if wants and column.kind == "category":
+        try:
+            column = read("number")
+        except InputError:
+            raise InputError(
+                f"{name} holds text, which regression cannot use: set task='classification'"
+            ) from None
+    elif column.kind == "number" and not wants:
+        strays = bool(column.from_text.strays) and as_classes
+        if strays or _are_long_codes(column):
+            column = read("text")
+    return column, key
+
+
+def _vector(y: Any, name: str) -> Any:
+    """An array of one dimension, or a list where its entries are objects."""
+    if y is None:
+        raise InputError(
+            f"{name} is missing: give the labels or numbers to predict, or the name of "
+            "their column; y should be a 1d array"
+        )
+    try:
+        vector = np.asarray(y)
+    except ValueError:
+        raise InputError(f"{name} must be 1-D, got a list of lists of different lengths") from None
+    if vector.ndim == 2 and vector.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
+        message = "A column-vector y was passed when a 1d array was expected: use y.ravel()"
+        warn(DataConversionWarning(message))
+        vector = vector.ravel()
+    if vector.ndim != 1:
+        raise InputError(f"{name} must be 1-D, got an array of shape {vector.shape}")
+    if vector.dtype.kind == "c":
         raise InputError(f"{name}: Complex data not supported")
-    is_float = y.dtype.kind == "f"
-    gone = np.isnan(y) if is_float else which_missing(y.tolist())
-    missing = np.flatnonzero(gone)
+    return with_texts(vector.tolist()) if vector.dtype.kind in "OUS" else vector
+
+
+def _refuse_several(entries: list[Any], name: str) -> None:
+    if not any(issubclass(kind, _SEVERAL) for kind in set(map(type, entries))):
+        return
+    row = next(row for row, item in enumerate(entries) if isinstance(item, _SEVERAL))
+    raise InputError(
+        f"{name} holds a {type(entries[row]).__name__} in row {row}, not a label or a number: "
+        "choose another target"
+    )
+
+
+def _are_long_codes(column: Column) -> bool:
+    """Whether numbers are long and few, so that they are codes that rounding would mix up."""
+    longest = float(np.nanmax(np.abs(column.entries), initial=0))
+    distinct = max(np.unique(column.entries).size, column.from_text.distinct)
+    return longest >= EXACT and distinct <= MAX_CODES
+
+
+def labels_of(column: Column) -> NDArray[Any]:
+    """The entries of a target: numbers, as integers where all are whole, booleans or text."""
+    entries = column.entries
+    if column.kind == "category":
+        return objects(column.text())
+    if column.kind == "boolean" and not np.isnan(entries).any():
+        return entries.astype(bool)
+    whole = np.array_equal(entries, np.round(entries)) and bool((np.abs(entries) < EXACT).all())
+    return entries.astype(np.int64) if whole else entries
+
+
+def _check_present(column: Column, table: Table, name: str) -> None:
+    missing = np.flatnonzero(np.isnan(column.entries))
     if missing.size:
         raise InputError(
             f"{name} is missing (NaN) in {counted(missing.size, 'row')}, first in "
             f"{row_words(table, missing[0])}: drop "
             f"{plural(missing.size, 'that row or fill it', 'those rows or fill them')}"
         )
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        first = int(np.flatnonzero(~np.isfinite(y))[0])
-        where = row_words(table, first)
+    endless = np.flatnonzero(np.isinf(column.entries))
+    if endless.size:
+        where = row_words(table, endless[0])
         raise InputError(f"{name} is infinity (inf) in {where}: replace it by a number")
 
 
 def guess_task(y: NDArray[Any]) -> Task:
     """Guess the task: text, booleans and up to 20 different whole numbers are labels."""
-    if y.dtype.kind == "O":
-        y = object_vector(y.tolist())
-    if y.dtype.kind == "O" and y.size and all(is_number(item) for item in y):  # beyond 64 bits
-        return "classification" if len(set(y.tolist())) <= MAX_CODES else "regression"
     if y.dtype.kind not in "iuf":
         return "classification"
     whole = y.dtype.kind in "iu" or np.array_equal(y, np.round(y))
@@ -97,46 +186,41 @@ def as_target(y: Any, table: Table, task: str = "auto") -> Target:
     """Check the target of a training table."""
     name = "y"
     check_choice(task, "task", TASKS)
-    vector, table, kept = _read(y, table, name, task=task)
-    chosen: Task = guess_task(vector) if task == "auto" else task  # type: ignore[assignment]
-    if chosen == "regression":
-        target = _regression(vector, table, name)
-    else:
-        target = _classification(vector, name)
+    column, table, kept = _read(y, table, name, task=task)
+    chosen: Task = guess_task(labels_of(column)) if task == "auto" else task  # type: ignore[assignment]
+    make = _regression if chosen == "regression" else _classification
+    target = make(column, table, name)
     _warn_of_leak(target, table)
     return replace(target, kept=kept)
 
 
 def _read(
     y: Any, table: Table, name: str, **how: Any
-) -> tuple[NDArray[Any], Table, NDArray[np.intp] | None]:
+) -> tuple[Column, Table, NDArray[np.intp] | None]:
     """The entries, the table of the rows that have one, and their positions if not all have."""
-    entries, key, as_is = as_vector(y, name, table.native)
-    if entries.size != table.n_rows:
+    column, key = target_column(y, name, table.native, **how)
+    if column.entries.size != table.n_rows:
         raise InputError(
-            f"{name} has {counted(entries.size, 'entry', 'entries')}, but its table has "
+            f"{name} has {counted(column.entries.size, 'entry', 'entries')}, but its table has "
             f"{counted(table.n_rows, 'row')}: inconsistent numbers of samples"
         )
     if name == "y" and key is not None and key in table.column_names:
         raise InputError(f"the target {key!r} is also a column of the features: drop it from them")
-    strays: dict[int, str] = {}
-    if not as_is:
-        entries, strays = read_labels(entries, name, **how)
-    kept = None
+    strays, kept = column.from_text.strays, None
     if strays:
-        kept = np.setdiff1d(np.arange(entries.size), list(strays))
-        entries = object_vector(entries[kept].tolist())
-        _warn_of_strays(strays, entries, table, name)
+        kept = np.setdiff1d(np.arange(table.n_rows), list(strays))
+        column = column.take(kept)
+        _warn_of_strays(strays, column, table, name)
         table = table.take_rows(kept)
-    _check_present(entries, table, name)
-    return entries, table, kept
+    _check_present(column, table, name)
+    return column, table, kept
 
 
-def _warn_of_strays(strays: dict[int, str], entries: NDArray[Any], table: Table, name: str) -> None:
+def _warn_of_strays(strays: dict[int, str], column: Column, table: Table, name: str) -> None:
     some = [f"{text[:40]!r} in {row_words(table, row)}" for row, text in [*strays.items()][:3]]
     more = ", ..." if len(strays) > 3 else ""
     classes = ""
-    if not which_missing(entries.tolist()).any() and guess_task(entries) == "classification":
+    if guess_task(labels_of(column)) == "classification":
         classes = ", or set task='classification' to use them as classes"
     warn_input(
         f"{name} holds numbers, but not in {len(strays)} of {table.n_rows} rows "
@@ -149,13 +233,14 @@ def match_target(y: Any, table: Table, train: Target) -> Target:
     name = "y_valid"
     numbers = train.task == "regression" or train.classes.dtype.kind in "iuf"
     task = "auto" if numbers and train.task == "classification" else train.task
-    vector, table, kept = _read(y, table, name, numbers=numbers, task=task)
+    column, table, kept = _read(y, table, name, numbers=numbers, task=task)
     if train.task == "regression":
-        return replace(_regression(vector, table, name, constant=True), kept=kept)
-    position = {label: code for code, label in enumerate(_plain(train.classes))}
+        return replace(_regression(column, table, name, constant=True), kept=kept)
+    vector = labels_of(column)
+    position = {label: code for code, label in enumerate(train.classes.tolist())}
     if all(isinstance(label, str) for label in position):  # then 1 and "1" are the same label
-        vector = np.array([str(label) for label in vector.tolist()], dtype=object)
-    codes = np.array([position.get(label, -1) for label in _plain(vector)], dtype=np.int64)
+        vector = objects([str(label) for label in vector.tolist()])
+    codes = np.array([position.get(label, -1) for label in vector.tolist()], dtype=np.int64)
     unseen = codes < 0
     if unseen.any():
         names = sorted({str(label) for label in vector[unseen]})
@@ -167,29 +252,12 @@ def match_target(y: Any, table: Table, train: Target) -> Target:
             )
         )
     if vector.dtype.kind != train.y.dtype.kind:  # so that == compares the same types
-        vector = object_vector(vector.tolist()) if unseen.any() else train.classes[codes]
+        vector = objects(vector.tolist()) if unseen.any() else train.classes[codes]
     return Target("classification", vector, codes, train.classes, kept)
 
 
-def _plain(labels: NDArray[Any]) -> list[Any]:
-    """Labels, numpy scalars as Python ones, so that 1, 1.0 and np.int64(1) are the same label."""
-    items: list[Any] = labels.tolist()
-    if any(issubclass(kind, np.generic) for kind in set(map(type, items))):
-        return [item.item() if isinstance(item, np.generic) else item for item in items]
-    return items
-
-
-def _regression(y: NDArray[Any], table: Table, name: str, *, constant: bool = False) -> Target:
-    try:
-        numbers = y.astype(np.float64)
-    except OverflowError:
-        raise InputError(
-            f"{name} holds a number beyond {MAX_TARGET:g}, too large to square"
-        ) from None
-    except (TypeError, ValueError):
-        raise InputError(
-            f"{name} holds text, which regression cannot use: set task='classification'"
-        ) from None
+def _regression(column: Column, table: Table, name: str, *, constant: bool = False) -> Target:
+    numbers = column.entries
     if not constant and np.unique(numbers).size < 2:
         raise InputError(f"{name} is the same number in every row: there is nothing to learn")
     large = np.flatnonzero(np.abs(numbers) > MAX_TARGET)
@@ -206,26 +274,17 @@ def _regression(y: NDArray[Any], table: Table, name: str, *, constant: bool = Fa
     return Target("regression", numbers, numbers, np.array([]))
 
 
-def _classification(y: NDArray[Any], name: str) -> Target:
-    if y.dtype.kind == "f" and not np.array_equal(y, np.round(y)):
+def _classification(column: Column, _: Table, name: str) -> Target:
+    y = labels_of(column)
+    codes: NDArray[Any]
+    if y.dtype.kind == "f":
         raise InputError(
             f"Unknown label type: {name} holds fractions, not classes; set task='regression'"
         )
-    kinds = set(map(type, _plain(y))) if y.dtype.kind == "O" else set()
-    if len(kinds) > 1:
-        y, kinds = np.array([str(label) for label in y], dtype=object), {str}
-    codes: NDArray[Any]
-    if kinds == {str}:  # np.unique would sort all rows
-        column = as_category(y.tolist(), name)
+    if column.kind == "category":
         classes, codes = objects([*column.categories]), column.entries
     else:
-        try:
-            classes, codes = np.unique(y, return_inverse=True)
-        except TypeError:
-            raise InputError(
-                f"{name} holds labels of type {type(y[0]).__name__}, which have no order: make "
-                "them text"
-            ) from None
+        classes, codes = np.unique(y, return_inverse=True)
     if classes.size < 2:
         raise InputError(
             f"{name} holds a single class ({classes[0]}): there is nothing to learn from 1 class"

@@ -11,9 +11,8 @@ import numpy as np
 from shapley2d._base.checks import check_flag
 from shapley2d._base.entries import as_text, is_missing
 from shapley2d._base.words import shown
-from shapley2d._tables.align import in_order, index_of
+from shapley2d._tables.align import as_series, in_order, index_of
 from shapley2d._tables.frames import make_frame, objects
-from shapley2d._tables.target_entries import as_series
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:

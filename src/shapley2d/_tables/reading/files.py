@@ -29,7 +29,7 @@ from shapley2d._tables.reading.csv_text import (
     first_lines,
     read_strings,
 )
-from shapley2d._tables.reading.json_text import looks_like_json, read_json, record_lines
+from shapley2d._tables.reading.json_text import looks_like_json, read_json
 from shapley2d._tables.reading.spreadsheet import looks_like_spreadsheet, sheet_as_csv
 from shapley2d.exceptions import InputError
 
@@ -129,19 +129,13 @@ def parse_table(held: Contents) -> Source:
     if held.kind == "parquet":
         return _read_parquet(held.parquet, name)
     if held.kind == "json":
-        table = read_json(text, name)
-        return Source(name, table, record_lines(text, table.num_rows), notes)
+        return Source(name, *read_json(text, name), notes)
     if held.of_sheet:
         table = read_strings(text, ",", name)
         return Source(name, table, held.header + 1 + np.arange(table.num_rows), notes)
     check_quotes(text, mark, name)
     table = read_strings(text, mark, name)
-    n_lines = (
-        sum(1 for _ in io.StringIO(text, newline=""))
-        if "\r" in text
-        else text.count("\n") + (not text.endswith("\n"))
-    )
-    if n_lines == table.num_rows + 1:
+    if text.count("\n") + (not text.endswith("\n")) == table.num_rows + 1:
         return Source(name, table, 2 + np.arange(table.num_rows), notes)
     lines = None if len(text) > FREE_BYTES else first_lines(text, mark, table.num_rows)
     return Source(name, table, lines, notes)

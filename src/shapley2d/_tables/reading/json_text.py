@@ -1,8 +1,4 @@
-"""JSON records: one per line, or all in one list.
-
-Lines end at line feeds only: a string may hold other characters that Python takes for line ends,
-such as U+2028.
-"""
+"""JSON records: one after the other, usually one per line, or all in one list."""
 
 from __future__ import annotations
 
@@ -17,7 +13,7 @@ import numpy as np
 
 from shapley2d._base.arrow import pa
 from shapley2d._base.entries import as_text, with_texts
-from shapley2d._base.limits import MAX_DEPTH, Limits, is_too_deep
+from shapley2d._base.limits import Limits
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -26,51 +22,51 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _SUFFIXES = (".json", ".jsonl", ".ndjson")
-_SPACE = " \t\r\n"
-_GAP = re.compile(f"[{_SPACE}]*")
+_GAP = re.compile("[ \t\r\n]*")
 DECODER = json.JSONDecoder()
-_DEEP = f"nests lists or objects deeper than {MAX_DEPTH} levels: a table needs plain records"
 
 
 def looks_like_json(text: str, path: str) -> bool:
-    r"""Whether a file holds records as JSON, by its content or by its name."""
+    """Whether a file holds records as JSON, by its content or by its name."""
     if any(suffix.lower() in _SUFFIXES for suffix in Path(path).suffixes):
         return True
-    start = text.lstrip(_SPACE)
-    if not start.startswith(("{", "[")):
+    start = after_gap(text, 0)
+    if text.startswith("[", start):
+        return text.startswith("{", after_gap(text, start + 1))
+    try:
+        return text.startswith("{", start) and bool(DECODER.raw_decode(text, start))
+    except ValueError:
         return False
-    line = start.split("\n", 1)[0]
-    with suppress(ValueError):
-        return is_too_deep(line) or isinstance(json.loads(line), dict)
-    return start.startswith("[") and start[1:].lstrip(_SPACE).startswith("{")
+    except RecursionError:
+        return True
 
 
-def record_lines(text: str, n_rows: int) -> NDArray[np.int64] | None:
-    """The line of every record; None where there is not one record to a line."""
-    lines = np.array([number for number, _, _ in _lines(text)], dtype=np.int64)
-    return lines if lines.size == n_rows else None
+def read_json(text: str, path: str) -> tuple[Any, NDArray[np.int64] | None]:
+    """The records as a pyarrow table, and their lines where no two begin in one.
 
-
-def read_json(text: str, path: str) -> Any:
-    """The records as a pyarrow table; a field of several types becomes text."""
+    A field of several types becomes text.
+    """
     limits = Limits(path, len(text))
     columns: dict[str, list[Any]] = {}
-    n_rows = 0
-    for n_rows, (_, record) in enumerate(records(text, path), 1):
+    starts: list[int] = []
+    for start, record in records(text, path):
         for key in record:
             columns.setdefault(key, [])
-        limits.check(columns=len(columns), cells=len(columns) * n_rows)
+        limits.check(columns=len(columns), cells=len(columns) * (len(starts) + 1))
         for key, entry in record.items():
-            columns[key] += [None] * (n_rows - 1 - len(columns[key]))
+            columns[key] += [None] * (len(starts) - len(columns[key]))
             columns[key].append(entry)
+        starts.append(start)
     if not columns:
         raise InputError(f"{path} has no records with fields")
-    return pa.table(
-        {
-            as_text(key): _column(with_texts([*items, *[None] * (n_rows - len(items))]), key, path)
-            for key, items in columns.items()
-        }
-    )
+    table = {
+        as_text(key): _column(with_texts([*items, *[None] * (len(starts) - len(items))]), key, path)
+        for key, items in columns.items()
+    }
+    # line feeds only: a string may hold other characters that Python takes for line ends
+    ends = np.array([found.start() for found in re.finditer("\n", text)])
+    lines = 1 + np.searchsorted(ends, starts)
+    return pa.table(table), lines if (np.diff(lines) > 0).all() else None
 
 
 def after_gap(text: str, place: int) -> int:
@@ -80,19 +76,9 @@ def after_gap(text: str, place: int) -> int:
     return found.end()
 
 
-def _lines(text: str) -> Iterator[tuple[int, int, str]]:
-    """The lines that are not blank: their numbers, where they start, and what they say."""
-    start = 0
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip(_SPACE):
-            yield number, start, line
-        start += len(line) + 1
-
-
 def records(text: str, path: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """The records, and where each starts in the text."""
-    found = _listed(text, path) if text.lstrip(_SPACE).startswith("[") else _on_lines(text, path)
-    for number, (start, record) in enumerate(found, 1):
+    for number, (start, record) in enumerate(_values(text, path), 1):
         if not isinstance(record, dict):
             raise InputError(
                 f'{path}: entry {number} is not a record such as {{"age": 30}}: '
@@ -101,39 +87,37 @@ def records(text: str, path: str) -> Iterator[tuple[int, dict[str, Any]]]:
         yield start, record
 
 
-def _listed(text: str, path: str) -> Iterator[tuple[int, Any]]:
-    if is_too_deep(text):
-        raise InputError(f"{path} {_DEEP}")
-    place = text.index("[")
-    empty = after_gap(text, place + 1)
-    mark = ","
-    if text.startswith("]", empty):
-        place, mark = empty, "]"
-    try:
-        while mark == ",":
-            start = after_gap(text, place + 1)
-            record, end = DECODER.raw_decode(text, start)
-            yield start, record
-            place = after_gap(text, end)
-            mark = text[place : place + 1]
-    except ValueError as error:
-        raise InputError(f"{path} is not readable as JSON: {error}") from None
-    if mark != "]" or after_gap(text, place + 1) < len(text):
-        where = JSONDecodeError("the list does not end as it should", text, place)
-        raise InputError(f"{path} is not readable as JSON: {where}")
-
-
-def _on_lines(text: str, path: str) -> Iterator[tuple[int, Any]]:
-    for number, start, line in _lines(text):
-        if is_too_deep(line):
-            raise InputError(f"{path}, line {number} {_DEEP}")
+def _values(text: str, path: str) -> Iterator[tuple[int, Any]]:
+    """What the text or its list holds, and where each value starts."""
+    place = after_gap(text, 0)
+    listed = text.startswith("[", place)
+    if listed:
+        place = after_gap(text, place + 1)
+    more = not text.startswith("]", place) if listed else place < len(text)
+    while more:
         try:
-            yield start + after_gap(line, 0), json.loads(line)
-        except ValueError as error:
+            value, end = DECODER.raw_decode(text, place)
+        except JSONDecodeError as error:
+            raise _unreadable(text, place, path, error) from None
+        except RecursionError:
             raise InputError(
-                f"{path}, line {number} is not a JSON record ({error}): a table needs one "
-                "record per line, or a list of records"
+                f"{path} nests lists or objects too deeply: a table needs plain records"
             ) from None
+        yield place, value
+        place = after_gap(text, end)
+        more = text.startswith(",", place) if listed else place < len(text)
+        if listed and more:
+            place = after_gap(text, place + 1)
+    if listed and (text[place : place + 1] != "]" or after_gap(text, place + 1) < len(text)):
+        raise _unreadable(text, place, path, "the list does not end as it should")
+
+
+def _unreadable(text: str, place: int, path: str, why: object) -> InputError:
+    line = text.count("\n", 0, place) + 1
+    return InputError(
+        f"{path}, line {line} is not a JSON record ({why}): a table needs one record per line, "
+        "or a list of records"
+    )
 
 
 def _column(items: list[Any], key: str, path: str) -> Any:

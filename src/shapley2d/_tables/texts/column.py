@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.arrow import pa, pc
+from shapley2d._base.arrow import one_chunk, pa, pc
 from shapley2d._base.entries import with_texts
 from shapley2d._base.words import shown
 from shapley2d._tables.table import Column, FromText
@@ -30,8 +30,7 @@ def text_column(
     ``kind`` is the one that the user set, ``notation`` that of other columns of the table, and
     ``like`` the same column of the training table, as which this one is read if possible.
     """
-    if isinstance(texts, pa.ChunkedArray):
-        texts = texts.combine_chunks()
+    texts = one_chunk(texts)
     numbers = plain_numbers(texts) if kind in (None, "number") and like is None else None
     if numbers is not None:
         read = FromText(asked=kind is not None, places=common_places(texts))
@@ -95,7 +94,7 @@ def as_texts(items: Sequence[Any]) -> Any:
 
 
 def series_texts(series: nw.Series[Any]) -> Any:
-    """A pyarrow array of the text of a series; None if an entry is not text.
+    """A pyarrow array of a series, also of text; None if an entry is not text.
 
     A series of objects counts as text by its first hundred entries.
     """
@@ -112,13 +111,10 @@ def encode_texts(texts: Any) -> tuple[Any, NDArray[np.int64], dict[str, NDArray[
 
     And the rows of each text that counts as missing, the empty one left out.
     """
-    if isinstance(texts, pa.ChunkedArray):
-        texts = texts.combine_chunks()
+    texts = one_chunk(texts)
     if not pa.types.is_large_string(texts.type):
         texts = texts.cast(pa.string())  # a column of nulls, or views of strings
-    encoded = pc.dictionary_encode(pc.utf8_trim_whitespace(texts))
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()
+    encoded = one_chunk(pc.dictionary_encode(pc.utf8_trim_whitespace(texts)))
     words = encoded.dictionary
     codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64)
     gone = np.asarray(
