@@ -185,7 +185,7 @@ def test_labels_of_a_log_and_mistakes():
         measure_repair([1], X, y)
     with pytest.raises(InputError, match="n goes with an inspection"):
         measure_repair(log, X, flipped, n=3)
-    with pytest.raises(InputError, match="row 'z', column 'a', which X lacks"):
+    with pytest.raises(InputError, match="repairs: there is no row 'z'"):
         measure_repair(pd.DataFrame({"row": ["z"], "column": ["a"], "after": ["1"]}), X, y)
     with pytest.raises(InputError, match="too few for cv=100"):
         measure_repair(log, X, flipped, cv=100)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -12,10 +11,9 @@ import numpy as np
 from shapley2d._base.checks import check_whole
 from shapley2d._base.progress import Pace, reporting
 from shapley2d._base.warnings import without_warnings
-from shapley2d._base.words import shown
 from shapley2d._inspection.inspect import inspect_cells, read_label
 from shapley2d._inspection.inspection import Inspection
-from shapley2d._inspection.ranking import rank_cells
+from shapley2d._inspection.repair import changes_of, choose, listed_cells
 from shapley2d._inspection.repair_gain import RepairGain
 from shapley2d._inspection.tables.changes import Changes, change_cells, change_vector
 from shapley2d._inspection.tables.entry_writer import EntryWriter
@@ -23,17 +21,21 @@ from shapley2d._methods.run import Run
 from shapley2d._models.by_name import check_model, knn_of
 from shapley2d._models.exact import Exact
 from shapley2d._tables.convert import as_table
-from shapley2d._tables.frames import frame_kind
+from shapley2d._tables.frames import frame_kind, make_frame
 from shapley2d._tables.intake import with_targets
-from shapley2d._tables.kinds import match_columns
-from shapley2d._tables.problem import Problem, Split
+from shapley2d._tables.problem import make_problem
 from shapley2d._tables.scoring import check_scoring
+from shapley2d._tables.splits import split_rows
 from shapley2d._tables.table import native_rows
-from shapley2d._tables.target import as_target, guess_task, match_target
+from shapley2d._tables.target import as_target
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+    from shapley2d._tables.table import Column, Table
 
 
 def measure_repair(
@@ -73,8 +75,8 @@ def measure_repair(
     n : int
         With an inspection: how many cells of the whole table to repair, the likeliest wrong first.
     probability : float
-        With an inspection: repair all cells whose probability of being wrong is at least this; 0.5
-        where neither is given.
+        With an inspection: what :meth:`~shapley2d.Inspection.repair` does with it; 0.5 where
+        neither is given.
     model : str or scikit-learn estimator
         As for :func:`~shapley2d.value_cells`.
     scoring : str, callable or None
@@ -112,21 +114,31 @@ def measure_repair(
     named = y if isinstance(y, str) else None
     X, y, _, _ = with_targets(X, y, None, None)
     with without_warnings():
-        data = _Data.of(X, y, named, task, kinds)
+        table = as_table(X, "X", kinds)
+        label = read_label(y, named, table)[1].columns[0]
+        # rows without a label can neither train nor be scored
+        known = np.flatnonzero(~np.isnan(label.entries))
+        is_number = label.kind == "number"
+        y = label.entries if is_number else np.array(label.text(), dtype=object)
+        target = as_target(y[known], table.take_rows(known), task)
+        known = known if target.kept is None else known[target.kept]
     inspects = isinstance(repairs, Inspection)
-    log: Changes = {} if inspects else _log_changes(repairs, data)
     if not inspects and (n is not None or probability is not None):
         raise InputError(
             f"{'n' if n is not None else 'probability'} goes with an inspection: the log "
             "lists the changes"
         )
-    parts = [part for k in range(n_repeats) for part in _folds(data, cv, run.seed + k)]
+    log = {} if inspects else _read_log(repairs, table, label.name)
+    rows = table.take_rows(known)
+    parts = [
+        part
+        for k in range(n_repeats)
+        for part in split_rows(rows, target, cv, seed=run.seed + k).splits
+    ]
+    question: dict[str, Any] = {"task": target.task, "kinds": kinds}
+    settings = {**question, "random_state": run.seed, "n_jobs": run.n_jobs, "progress": False}
     scores = np.zeros((3, len(parts)))
     changed = np.zeros(len(parts), dtype=np.intp)
-    settings: dict[str, Any] = {
-        "task": data.task, "kinds": kinds, "random_state": run.seed, "n_jobs": run.n_jobs,
-        "progress": False,
-    }  # fmt: skip
     pace = Pace()
     with reporting(run.progress, "measuring repairs") as report:
         for k, (train, held) in enumerate(parts):
@@ -134,162 +146,103 @@ def measure_repair(
                 run.limit.check(0.0 if k > 1 else math.inf)
                 parts = parts[:k]
                 break
+            own, others = known[train], known[held]
             with without_warnings():
-                own = data.take(train)
-                found: Inspection | None = None
-                new = _within(log, data.rows[train])
+                X_own, y_own = native_rows(table.native, own), y[own]
+                found = None
+                new = _within(log, own)
                 if inspects:
-                    found = inspect_cells(own.native, own.y, **settings)
-                    names = [*found.column_names, own.label]
-                    new = _likely(found, names, n, probability, train.size / data.rows.size)
-                random = _random(own, new, found, np.random.default_rng([run.seed % 2**63, k]))
+                    labels = make_frame({label.name: y_own}, "pyarrow")
+                    found = inspect_cells(X_own, labels, **settings)
+                    new = _chosen(found, n, probability, own.size / known.size)
+                typed = [*table.take_rows(own).columns, label.take(own)]
+                random = _random(typed, new, found, np.random.default_rng([run.seed % 2**63, k]))
                 changed[k] = sum(map(len, new.values()))
-                unseen = data.take(held)
                 for which, part in enumerate(({}, new, random)):
-                    scores[which, k] = _score(own.changed(part), unseen, model, scoring, run)
+                    problem = make_problem(
+                        change_cells(
+                            X_own, {name: one for name, one in part.items() if name != label.name}
+                        ),
+                        change_vector(y_own, part.get(label.name, {})),
+                        native_rows(table.native, others),
+                        y[others],
+                        scoring=scoring,
+                        baseline="zero",
+                        **question,
+                    )
+                    game = Exact(model).games(problem, run).games[0]
+                    whole = (
+                        np.ones((1, size), dtype=bool) for size in (game.n_rows, game.n_columns)
+                    )
+                    scores[which, k] = game.utilities(*whole).item()
             pace.tick()
             report((k + 1) / len(parts), f"fold {k + 1} of {len(parts)}")
-    of_labels = data.task == "classification"
+    of_labels = target.task == "classification"
     name = scoring if isinstance(scoring, str) else "score"
     if scoring is None and knn_of(model) is not None:
-        name = "probability of the right label" if of_labels else "neighbours' score"
+        name = "share of right neighbours" if of_labels else "neighbours' score"
     elif scoring is None:
         name = "accuracy" if of_labels else "R squared"
     before, after, control = scores[:, : len(parts)]
     return RepairGain(before, after, control, changed[: len(parts)], cv, name, given_frame)
 
 
-@dataclass(frozen=True)
-class _Data:
-    """A table of the caller's type with its target, and the rows that are used."""
-
-    native: Any
-    y: Any
-    label: str
-    task: str
-    kinds: Any
-    row_names: NDArray[Any]
-    rows: NDArray[np.intp]
-
-    @classmethod
-    def of(cls, X: Any, y: Any, named: str | None, task: str, kinds: Any) -> _Data:
-        table = as_table(X, "X", kinds)
-        label = read_label(y, named, table)[1].columns[0]
-        # rows without a label can neither train nor be scored
-        known = np.flatnonzero(~np.isnan(label.entries))
-        vector = np.array(label.text(), dtype=object)
-        if label.kind == "number":
-            vector = label.entries
-        chosen = task if task != "auto" else guess_task(vector[known])
-        native = table.native
-        return cls(native, vector, label.name, chosen, kinds, table.row_names, known)
-
-    def take(self, places: NDArray[np.intp]) -> _Data:
-        rows = self.rows[places]
-        return replace(
-            self,
-            native=native_rows(self.native, rows),
-            y=self.y[rows],
-            row_names=self.row_names[rows],
-            rows=np.arange(rows.size),
-        )
-
-    def changed(self, changes: Changes) -> _Data:
-        own = dict(changes)
-        labels = own.pop(self.label, {})
-        native = change_cells(self.native, own) if own else self.native
-        return replace(self, native=native, y=change_vector(self.y, labels))
-
-
-def _score(train: _Data, held: _Data, model: Any, scoring: Any, run: Run) -> float:
-    """The score on held-out rows of a model trained on a table."""
-    table = as_table(train.native, "X", train.kinds)
-    target = as_target(train.y, table, train.task)
-    if target.kept is not None:
-        table = table.take_rows(target.kept)
-    read = as_table(held.native, "X", like=table)
-    y_valid = match_target(held.y, read, target)
-    read = read if y_valid.kept is None else read.take_rows(y_valid.kept)
-    split = Split(np.arange(table.n_rows), table, target, match_columns(read, table, "X"), y_valid)
-    problem = Problem(table, target, [split], scoring=scoring, baseline="zero")
-    game = Exact(model).games(problem, run).games[0]
-    everything = (np.ones((1, size), dtype=bool) for size in (game.n_rows, game.n_columns))
-    return float(game.utilities(*everything).item())
-
-
-def _likely(
-    found: Inspection, names: list[str], n: int | None, probability: float | None, share: float
-) -> Changes:
-    """The repairs of an inspection of this share of the rows."""
-    cells, least = found._cells, 0.5 if n is None else 0.0
-    order = rank_cells(found, least=least if probability is None else probability)
+def _chosen(found: Inspection, n: int | None, probability: float | None, share: float) -> Changes:
+    """What an inspection of this share of the rows repairs."""
     if n is not None:
         check_whole(n, "n", 0)
-        order = order[: round(n * share)]
-    new: Changes = {}
-    for i, j in order:
-        if (text := cells.expected_text(i, j)) != cells.entries[j][i]:
-            new.setdefault(names[j], {})[i] = text
-    return new
+        n = round(n * share)
+    elif probability is None:
+        probability = 0.5
+    return changes_of(found, choose(found, found._cells.names, n=n, probability=probability))
 
 
 def _random(
-    own: _Data, new: Changes, found: Inspection | None, rng: np.random.Generator
+    columns: Sequence[Column], new: Changes, found: Inspection | None, rng: np.random.Generator
 ) -> Changes:
-    """Random control: as many changes in the same columns, to the entries expected there."""
+    """Random control: as many changes in the same columns, to the entries expected there.
+
+    Without an inspection the usual entry is expected.
+    """
     random: Changes = {}
     for name, part in new.items():
-        entries, wanted = _expected(own, name, found)
-        others = np.array(
-            [i for i in own.rows.tolist() if i not in part and wanted[i] != entries[i]],
-            dtype=np.intp,
+        j = next(j for j, one in enumerate(columns) if one.name == name)
+        wanted = _usual(columns[j]) if found is None else found._cells.expected_texts(j)
+        pairs = enumerate(zip(columns[j].text(), wanted, strict=True))
+        others = [i for i, (is_there, usual) in pairs if i not in part and is_there != usual]
+        rows = rng.choice(
+            np.array(others, dtype=np.intp), min(len(part), len(others)), replace=False
         )
-        rows = rng.choice(others, size=min(len(part), others.size), replace=False)
         random[name] = {int(i): wanted[i] for i in rows}
     return random
 
 
-def _expected(
-    own: _Data, name: str, found: Inspection | None
-) -> tuple[list[str | None], list[str | None]]:
-    """The entries of a column, and the expected ones; without an inspection the usual entry."""
-    if found is not None:
-        j = [*found.column_names, own.label].index(name)
-        return found._cells.entries[j], found._cells.expected_texts(j)
-    column = (
-        as_table({name: own.y}, "y").columns[0]
-        if name == own.label
-        else next(one for one in as_table(own.native, "X", own.kinds).columns if one.name == name)
-    )
-    known = column.entries[~np.isnan(column.entries)]
+def _usual(column: Column) -> list[str | None]:
+    """The median of numbers and dates, the commonest of other entries, in every row."""
+    known, n = column.entries[~np.isnan(column.entries)], column.entries.size
+    if not known.size:
+        return [None] * n
     values, counts = np.unique(known, return_counts=True)
-    usual = None
-    if known.size:
-        is_number = column.kind in ("number", "date")
-        entry = np.median(known) if is_number else values[counts.argmax()]
-        usual = EntryWriter.of(column).text(float(entry))
-    return column.text(), [usual] * column.entries.size
+    is_number = column.kind in ("number", "date")
+    entry = np.median(known) if is_number else values[counts.argmax()]
+    return [EntryWriter.of(column).text(float(entry))] * n
 
 
-def _log_changes(log: Any, data: _Data) -> Changes:
+def _read_log(log: Any, table: Table, label: str) -> Changes:
     """The changes of a log, by column and row position."""
     frame = nw.from_native(log, eager_only=True, pass_through=True)
-    wanted = ("row", "column", "after")
-    if not isinstance(frame, nw.DataFrame) or any(name not in frame.columns for name in wanted):
+    wanted = {"row", "column", "after"}
+    if not isinstance(frame, nw.DataFrame) or not wanted <= {*frame.columns}:
         raise InputError(
             "repairs must be an Inspection, or the log of a repair: a frame of row, column "
             "and after"
         )
-    places = {str(name): i for i, name in enumerate(data.row_names.tolist())}
-    if len(places) < data.row_names.size:
+    if len({*map(str, table.row_names.tolist())}) < table.n_rows:
         raise InputError("X has several rows of the same name: give it an index without repeats")
-    known = {data.label, *as_table(data.native, "X", data.kinds).column_names}
     changes: Changes = {}
-    for row, column, after in frame.select(wanted).rows():
-        if str(row) not in places or str(column) not in known:
-            raise InputError(f"repairs changes row {row!r}, column {column!r}, which X lacks")
-        gone = after is None or after != after  # noqa: PLR0124  (NaN)
-        changes.setdefault(str(column), {})[places[str(row)]] = None if gone else str(after)
+    names = list(dict.fromkeys([*table.column_names, label]))
+    for i, column, (new,) in listed_cells(log, table.row_names, names, "repairs"):
+        changes.setdefault(column, {})[i] = new
     return changes
 
 
@@ -301,17 +254,3 @@ def _within(log: Changes, rows: NDArray[np.intp]) -> Changes:
         for name, part in log.items()
     }
     return {name: part for name, part in found.items() if part}
-
-
-def _folds(data: _Data, cv: int, seed: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    from sklearn.model_selection import KFold, StratifiedKFold
-
-    count = data.rows.size
-    if count < 2 * cv:
-        raise InputError(f"{count} rows with a label are too few for cv={shown(cv)}")
-    labels = data.y[data.rows].astype(str)
-    _, sizes = np.unique(labels, return_counts=True)
-    stratify = data.task == "classification" and sizes.max() >= cv
-    kind = StratifiedKFold if stratify else KFold
-    splitter = kind(n_splits=cv, shuffle=True, random_state=seed % 2**32)
-    return list(splitter.split(np.zeros(count), labels if stratify else None))

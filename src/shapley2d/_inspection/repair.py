@@ -26,7 +26,9 @@ from shapley2d._tables.intake import as_frame, names_of, opened
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from shapley2d._inspection.inspected import InspectedCells
     from shapley2d._inspection.tables.changes import Changes
@@ -188,38 +190,44 @@ def _from_cells(inspection: InspectedCells, cells: Any) -> Chosen:
             )
         places = np.argwhere(cells).tolist()
         return {(i, j): _suggestion(inspection, i, j) for i, j in places}
+    chosen: Chosen = {}
+    names = inspection._cells.names
+    for i, column, given in listed_cells(cells, inspection.row_names, names, "cells"):
+        j = names.index(column)
+        suggested, why = _suggestion(inspection, i, j)
+        is_other = given and given[0] != suggested
+        chosen[i, j] = (given[0], "given") if is_other else (suggested, why)
+    return chosen
+
+
+def listed_cells(
+    cells: Any, row_names: NDArray[Any], names: Sequence[str], called: str
+) -> Iterator[tuple[int, str, tuple[str | None, ...]]]:
+    """Row position, column and, where it is given, the new entry of a frame's or a list's cells."""
     frame = nw.from_native(cells, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         lacks = [name for name in ("row", "column") if name not in frame.columns]
         if lacks:
             raise InputError(
-                f"cells has no column {lacks[0]!r}: it needs row, column and perhaps after"
+                f"{called} has no column {lacks[0]!r}: it needs row, column and perhaps after"
             )
         new = next((name for name in ("after", "new", "expected") if name in frame.columns), None)
-        wanted = ["row", "column", *([new] if new else [])]
-        cells = frame.select(wanted).rows()
+        cells = frame.select(["row", "column", *([new] if new else [])]).rows()
     rows: dict[str, int] = {}
-    for i, name in enumerate(inspection.row_names.tolist()):
+    for i, name in enumerate(row_names.tolist()):
         rows.setdefault(str(name), i)
-    chosen: Chosen = {}
     for cell in cells:
         if not isinstance(cell, (tuple, list)) or len(cell) not in (2, 3):
             raise InputError(
-                f"cells holds {cell!r}, which is not (row, column) or (row, column, entry)"
+                f"{called} holds {cell!r}, which is not (row, column) or (row, column, entry)"
             )
         row, column = str(cell[0]), str(cell[1])
         if row not in rows:
-            raise InputError(f"cells: there is no row {cell[0]!r}")
-        if column not in inspection._cells.names:
-            hint = did_you_mean(column, inspection._cells.names)
-            raise InputError(f"cells: there is no column {column!r}{hint}")
-        i, j = rows[row], inspection._cells.names.index(column)
-        suggested, why = _suggestion(inspection, i, j)
-        if len(cell) == 3 and (text := _text(cell[2])) != suggested:
-            chosen[i, j] = (text, "given")
-        else:
-            chosen[i, j] = (suggested, why)
-    return chosen
+            raise InputError(f"{called}: there is no row {cell[0]!r}")
+        if column not in names:
+            hint = did_you_mean(column, names)
+            raise InputError(f"{called}: there is no column {column!r}{hint}")
+        yield rows[row], column, tuple(map(_text, cell[2:]))
 
 
 def _text(entry: Any) -> str | None:
