@@ -14,7 +14,7 @@ import numpy as np
 from shapley2d._estimation.draws import Draw, Draws
 from shapley2d._knn.method import KNN
 from shapley2d._methods.method import Method, Option
-from shapley2d._tables.player_groups import PlayerGroups
+from shapley2d._tables.per_row import PlayerGroups
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:

@@ -136,12 +136,12 @@ def parse_numbers(
     decimal = decimal and counts[comma].sum() > 0.1 * counts[comma | thousands].sum()
     chosen = comma if decimal else point
     found = (plain & ~fractions if decimal else plain) | chosen
-    values = _plain_values(texts, found & plain) + _marked_values(
-        texts, chosen, "," if decimal else "."
-    )
+    values = _values(texts, plain, chosen, "," if decimal else ".")
     if decimal:
         values[thousands] = np.round(1000.0 * values[thousands])
-    marks, found, unit = _one_mark(_marks(texts, chosen), found, counts, unit)
+    marks = pc.utf8_upper(pc.replace_substring_regex(texts, _UNMARKED, ""))
+    marks = pc.if_else(pa.array(chosen), marks, "").to_numpy(zero_copy_only=False)
+    marks, found, unit = _one_mark(marks, found, counts, unit)
     notation = ""
     if (with_comma & chosen).any():
         notation = "decimal commas" if decimal else "thousands commas"
@@ -157,28 +157,12 @@ def parse_numbers(
     )
 
 
-def _plain_values(texts: Any, which: Bools) -> Floats:
-    values = np.zeros(len(texts))
-    values[which] = _floats(texts.filter(pa.array(which)).cast(pa.float64()))
-    return values
-
-
-def _marked_values(texts: Any, which: Bools, decimal: str) -> Floats:
-    values = np.zeros(len(texts))
-    some = texts.filter(pa.array(which))
-    digits = pc.replace_substring(
-        pc.replace_substring_regex(some, f"[^0-9{decimal}]+", ""), decimal, "."
-    )
-    numbers = _floats(digits.cast(pa.float64()))
-    values[which] = np.where(_matches(some, r"^\(|[\x{2212}-]"), -numbers, numbers)
-    return values
-
-
-def _marks(texts: Any, which: Bools) -> NDArray[Any]:
-    marks = np.full(len(texts), "", dtype=object)
-    rest = pc.replace_substring_regex(texts.filter(pa.array(which)), _UNMARKED, "")
-    marks[which] = pc.utf8_upper(rest).to_pylist()
-    return marks
+def _values(texts: Any, plain: Bools, chosen: Bools, decimal: str) -> Floats:
+    """The numbers in plain texts and in those with marks; NaN for others."""
+    digits = pc.replace_substring_regex(texts, f"[^0-9{decimal}]+", "")
+    digits = pc.if_else(pa.array(plain), texts, pc.replace_substring(digits, decimal, "."))
+    values = _floats(pc.if_else(pa.array(plain | chosen), digits, None).cast(pa.float64()))
+    return np.where(chosen & _matches(texts, r"^\(|[\x{2212}-]"), -values, values)
 
 
 def _one_mark(
