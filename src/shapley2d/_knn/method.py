@@ -47,6 +47,8 @@ CROSSED_ROWS = 4000
 class KNN(Method):
     """Nearest neighbours: no model is trained, and no subset of rows is sampled.
 
+    2D-KNN, Algorithm 2 of the paper (Liu et al., ICML 2023).
+
     The utility of some rows and columns is the share of the K nearest rows that have the label of
     a validation row, on average, which is the score ``"probability"``, that of the right label; in
     regression minus the squared error of their mean. The sum over all subsets of rows has a closed

@@ -57,6 +57,8 @@ class GameDraws(Draws):
 class AllSets(GameDraws):
     """Every coalition of rows under every one of columns: a draw is a block of these.
 
+    Their sum is the 2D-Shapley value (Definition 3.2) in the form of the paper's Theorem 3.3.
+
     A block has all of either axis if the game asks for it (``whole_axis``), or some row coalitions
     under all of columns.
     """
@@ -110,7 +112,8 @@ class AllSets(GameDraws):
 class Orders(GameDraws):
     """Random orders of rows and of columns (Castro, Gomez and Tejada 2009).
 
-    The values of a draw are the second differences of the grid of nested coalitions.
+    A draw is a pass of the paper's Algorithm 1, 2D-MC: its values are the second differences
+    of the grid of nested coalitions.
 
     With ``truncation``: once a utility is that close to the one of all rows under the same columns,
     the latter is taken for the rest (TMC-Shapley, Ghorbani and Zou, ICML 2019).

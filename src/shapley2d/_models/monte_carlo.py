@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 class MonteCarlo(ModelMethod):
     """Any model, sampled: Monte Carlo over random orders of rows and columns.
 
+    2D-MC, Algorithm 1 of the paper (Liu et al., ICML 2023).
+
     Rows join in a random order, columns in another; what a cell adds when its row and its column
     have both joined is one draw of its value. Each draw trains a model for every pair of a row and
     a column. Draws are averaged until they are precise enough.

@@ -5,9 +5,10 @@ every estimate is one bilinear form,
 
     values  =  Wr^T  H  Wc,        H[a, b] = utility of row coalition a under column coalition b
 
-(Liu et al. 2023, arXiv:2306.10473). Over all coalitions the weights are :func:`set_weights`. Along
-a random order they are 1 where a player joins and -1 before, so that values are differences of H,
-times :func:`step_weights` for other semivalues than Shapley's.
+(Theorem 3.3 of Liu et al. 2023, arXiv:2306.10473). Over all coalitions the weights are
+:func:`set_weights`. Along a random order (Corollary D.1) they are 1 where a player joins and -1
+before, so that values are differences of H, times :func:`step_weights` for other semivalues than
+Shapley's.
 """
 
 from __future__ import annotations
@@ -56,8 +57,9 @@ def nested(order: Ints) -> Bools:
 def step_weights(n: int, semivalue: Semivalue) -> Floats:
     """What the player at each place of a random order counts: 1 for Shapley's value.
 
-    The probability of the coalition's size relative to Shapley's, where all sizes are equally
-    likely: the mean over orders is then that semivalue.
+    The mean over orders is the paper's Corollary D.1. It is weighted by the probability of the
+    coalition's size relative to Shapley's, where all sizes are equally
+    likely.
 
     >>> step_weights(3, "shapley"), step_weights(3, "banzhaf")
     (array([1., 1., 1.]), array([0.75, 1.5 , 0.75]))

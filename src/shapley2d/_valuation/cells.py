@@ -160,7 +160,8 @@ def value_cells(
     -----
     Values measure what the columns add. Without any column a model can still predict from the
     labels alone; this score is the baseline. Shapley values sum to the model's score less the
-    baseline, ``info["baseline_utility"]``, and a column that changes nothing gets 0. With
+    baseline, ``info["baseline_utility"]``, and a column that changes nothing gets 0 (it is a dummy:
+    Definition 3.1 and Axiom 2 of the paper). With
     ``baseline="zero"`` the values sum to the score itself, as in the paper.
     ``info["about"]["total"]`` says what the values sum to.
 

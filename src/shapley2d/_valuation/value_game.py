@@ -49,6 +49,9 @@ def value_game(
 ) -> Valuation:
     """Value the rows and columns of any game.
 
+    Values are linear in the game and do not depend on the order or the names of rows and columns
+    (Axiom 1 and Axiom 3 of the paper).
+
     Parameters
     ----------
     h : callable or Game

@@ -118,7 +118,7 @@ class CellValues(RowWords):
 
     @property
     def total(self) -> float:
-        """Sum of all values; ``info["about"]["total"]`` has in words what it is."""
+        """Sum of all values (Axiom 4 of the paper); ``info["about"]["total"]`` says what it is."""
         return float(self.values.sum())
 
     @property
@@ -128,12 +128,12 @@ class CellValues(RowWords):
 
     @property
     def row_values(self) -> NDArray[np.float64]:
-        """1D values of the rows: sums over the columns."""
+        """1D values of the rows: sums over the columns (Corollary 3.4 of the paper)."""
         return np.asarray(self.values.sum(axis=1))
 
     @property
     def column_values(self) -> NDArray[np.float64]:
-        """1D values of the columns: sums over the rows."""
+        """1D values of the columns: sums over the rows (Corollary 3.4 of the paper)."""
         return np.asarray(self.values.sum(axis=0))
 
     @property
