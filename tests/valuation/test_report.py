@@ -63,9 +63,10 @@ def test_values_survive_within_their_precision():
     v = make(rng.normal(size=(50, 3)) * [1, 100, 1e-6])
     page = page_of(v)
     planes = np.frombuffer(page.section("numbers"), np.uint8)
-    codes = (planes[:150].astype(int) | planes[150:300].astype(int) << 8).astype(np.int16)
-    read = codes.reshape(3, 50).T * page.record["scales"]
-    assert (np.abs(read - v.values) <= 0.51 * np.array(page.record["scales"])).all()
+    codes = (planes[:200].astype(int) | planes[200:].astype(int) << 8).astype(np.int16)
+    read = codes.reshape(4, 50).T * page.record["scales"]
+    expected = np.column_stack([v.values, v.row_values])
+    assert (np.abs(read - expected) <= 0.51 * np.array(page.record["scales"])).all()
     assert page.record["columns"] == v.column_values.tolist()
 
 
@@ -74,14 +75,12 @@ def test_errors_survive_within_three_per_cent():
     v = make(rng.normal(size=(40, 2)))
     v.stderr[:] = rng.lognormal(0, 2, size=(40, 2))
     v.stderr[3, 1] = 0
+    v.row_stderr[:] = v.stderr.sum(axis=1)
     page = page_of(v)
-    codes = np.frombuffer(page.section("numbers"), np.uint8)[2 * 80 + 2 * 40 :][:80].astype(float)
-    read = (
-        np.where(codes > 0, page.record["largestError"] * 2 ** ((codes - 255) / 16), 0)
-        .reshape(2, 40)
-        .T
-    )
-    np.testing.assert_allclose(read, v.stderr, rtol=0.03)
+    codes = np.frombuffer(page.section("numbers"), np.uint8)[2 * 120 :].reshape(3, 40).T
+    steps = (codes.astype(float) - 255) / 16
+    read = np.where(codes > 0, page.record["errorScales"] * 2**steps, 0)
+    np.testing.assert_allclose(read, np.column_stack([v.stderr, v.row_stderr]), rtol=0.03)
 
 
 def test_entries_and_labels_survive():
@@ -91,7 +90,7 @@ def test_entries_and_labels_survive():
     codes = list(page.section("entries"))
     columns = [[texts["levels"][j][code] for code in codes[3 * j : 3 * j + 3]] for j in range(2)]
     assert columns == [["a", None, "b"], ["1.5", "2", None]]
-    assert [texts["labels"][code] for code in codes[6:]] == ["no", "yes", "no"]
+    assert [texts["levels"][2][code] for code in codes[6:]] == ["no", "yes", "no"]
 
 
 def test_many_distinct_entries_get_wider_codes():
@@ -265,7 +264,7 @@ def test_groups_are_called_groups():
 def test_all_zero_values():
     page = page_of(make(np.zeros((2, 2))))
     assert page.record["limit"] == 1.0
-    assert page.record["scales"] == [1.0, 1.0]
+    assert page.record["scales"] == [1.0, 1.0, 1.0]
 
 
 def test_to_html_and_a_saved_valuation_give_the_same_page(tmp_path):

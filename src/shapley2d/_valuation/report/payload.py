@@ -1,4 +1,9 @@
-"""Everything that the page's script reads: a JSON record and three packed sections."""
+"""Everything that the page's script reads: a JSON record and three packed sections.
+
+Values travel as int16 with a scale per column, errors as one byte on a logarithmic scale (within 3
+%). The rows' own values come as one more column, their labels as one more column of entries. Exact
+values stay in the saved valuation.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.page_data import brief, pack, script_json
-from shapley2d._valuation.report.quantise import codes_of, quantise, quantise_errors
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -27,57 +31,126 @@ def make_payload(
     ``lowest`` has flat positions of the cells to list, worst first; ``kept`` are the rows that are
     shown one by one. Errors that are not known are not shown.
     """
-    values, known = valuation.values[kept], valuation._errors_known
-    planes, scales = quantise(values)
-    row_planes, row_scales = quantise(valuation.row_values[kept, None])
-    sections, largest, exact = [planes, row_planes], [0.0, 0.0], valuation.exact or not known
-    for k, errors in enumerate((valuation.stderr, valuation.row_stderr[:, None])):
-        if not exact:
-            codes, largest[k] = quantise_errors(errors[kept])
-            sections.append(codes)
-    entries, texts = _entries(valuation, kept)
-    units = valuation._units
-    shown = {"cells": units.cells, "rows": units.rows, "points": units.points}
-    run = valuation._run
+    run, units, m = valuation._run, valuation._units, valuation.shape[1]
+    known, error_scales = valuation._errors_known, list[float]()
+    numbers, scales = quantise(_with_sums(valuation.values, valuation.row_values, kept))
+    if known and not valuation.exact:
+        errors = _with_sums(valuation.stderr, valuation.row_stderr, kept)
+        codes, error_scales = quantise_errors(errors)
+        numbers += codes
+    entries, widths, levels = _entries(valuation, kept)
+    names = valuation._shown_rows[kept].tolist()
+    position = {i: k for k, i in enumerate(kept.tolist())}
     has_shares = run.score is not None and run.sums_to_score and valuation.total > 0
-    position = np.full(len(valuation), -1, dtype=np.intp)
-    position[kept] = np.arange(kept.size)
     record = {
         "n": int(kept.size),
         "nRows": len(valuation),
-        "m": valuation.shape[1],
+        "m": m,
         "rowWord": valuation._row_word,
         "columnNames": [brief(name) for name in valuation.column_names],
         "columns": valuation.column_values.tolist(),
-        "columnErrors": (valuation.column_stderr if known else 0 * values[0]).tolist(),
+        "columnErrors": valuation.column_stderr.tolist() if known else [0] * m,
         "typical": list(typical),
-        "exact": exact,
+        "exact": not error_scales,
         "scales": scales,
-        "rowScale": row_scales[0],
-        "largestError": largest[0],
-        "largestRowError": largest[1],
+        "errorScales": error_scales,
         "intervalFactor": valuation._interval_factor,
-        "limit": colour_limit(values),
-        "units": {name: vars(unit) for name, unit in shown.items()},
+        "limit": colour_limit(valuation.values[kept]),
+        "units": {
+            "cells": vars(units.cells), "rows": vars(units.rows), "points": vars(units.points)
+        },
         "scored": run.score is not None,
         "total": valuation.total if has_shares else None,
-        "widths": [width for _, width in entries],
+        "widths": widths,
+        "labelled": valuation._labels is not None,
         "lowest": [
-            [int(position[i]), j, valuation.values[i, j], valuation.stderr[i, j] if known else 0]
-            for i, j in (divmod(at, valuation.shape[1]) for at in lowest.tolist())
-            if position[i] >= 0
+            [position[i], j, valuation.values[i, j], valuation.stderr[i, j] if known else 0]
+            for i, j in (divmod(at, m) for at in lowest.tolist())
+            if i in position
         ],
         "marked": np.flatnonzero(marked[kept]).tolist(),
         "history": convergence(valuation),
         "tolerance": run.tolerance or run.settings.get("tolerance") or None,
         "nouns": valuation._nouns,
+    }  # fmt: skip
+    texts = {
+        "rowNames": None if names == [*range(len(names))] else [brief(str(name)) for name in names],
+        "levels": levels,
     }
     return {
         "record": script_json(record),
-        "numbers": pack(b"".join(sections)),
-        "entries": pack(b"".join(codes for codes, _ in entries)),
+        "numbers": pack(numbers),
+        "entries": pack(entries),
         "texts": pack(json.dumps(texts, separators=(",", ":")).encode()),
     }
+
+
+def _with_sums(cells: Floats, rows: Floats, kept: Ints) -> Floats:
+    return np.column_stack([cells[kept], rows[kept]])
+
+
+def quantise(values: Floats) -> tuple[bytes, list[float]]:
+    """Bytes of a matrix as int16, column after column, and the scale of each column.
+
+    All low bytes come before all high bytes, which compress well.
+
+    >>> import numpy as np
+    >>> planes, scales = quantise(np.array([[1.0], [-0.5]]))
+    >>> np.frombuffer(planes, np.uint8).tolist(), round(scales[0] * 32767, 12)
+    ([255, 0, 127, 192], 1.0)
+    """
+    largest = np.abs(values).max(axis=0)
+    scales = np.where(largest > 0, largest / 32767, 1.0)
+    codes = np.round(values / scales).T.astype("<i2", order="C")
+    return codes.view(np.uint8).reshape(-1, 2).T.tobytes(), scales.tolist()
+
+
+def quantise_errors(errors: Floats) -> tuple[bytes, list[float]]:
+    """Bytes of standard errors on a logarithmic scale, column by column, and the largest of each.
+
+    Code 255 is the largest error, each step down is a sixteenth of an octave, 0 is no error.
+
+    >>> import numpy as np
+    >>> codes, largest = quantise_errors(np.array([[0.0], [0.5], [1.0]]))
+    >>> list(codes), largest
+    ([0, 239, 255], [1.0])
+    """
+    largest = errors.max(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        steps = np.round(255 + 16 * np.log2(errors / largest))
+    codes = np.where(errors > 0, steps.clip(1, 255), 0)
+    return codes.astype(np.uint8).T.tobytes(), largest.tolist()
+
+
+def _entries(valuation: CellValues, kept: Ints) -> tuple[bytes, list[int], list[list[str | None]]]:
+    """Entries and labels, column by column: places among their levels, how wide, and the levels."""
+    columns: list[list[Any]] = [*(valuation._contents or [])]
+    if valuation._labels is not None:
+        columns.append(valuation._labels)
+    packed, widths, levels = [], [], []
+    for column in columns:
+        texts = [column[i] for i in kept.tolist()]
+        distinct = sorted(set(texts), key=_in_order)
+        place = {text: code for code, text in enumerate(distinct)}
+        kind = np.min_scalar_type(len(distinct)).newbyteorder("<")
+        packed.append(np.array([place[text] for text in texts], kind).tobytes())
+        widths.append(kind.itemsize)
+        levels.append([brief(text) for text in distinct])
+    return b"".join(packed), widths, levels
+
+
+def _in_order(text: str | None) -> tuple[int, float, str]:
+    """The key that sorts numbers by size, before words, before what is missing.
+
+    >>> sorted(["10", "a", None, "9"], key=_in_order)
+    ['9', '10', 'a', None]
+    """
+    if text is None:
+        return 2, 0.0, ""
+    try:
+        return 0, float(text), ""
+    except ValueError:
+        return 1, 0.0, text
 
 
 def colour_limit(values: Floats) -> float:
@@ -106,50 +179,17 @@ def rows_to_show(values: Floats, max_cells: int) -> Ints:
 def as_marked(marked: Any, shape: tuple[int, int]) -> Bools:
     """Marked cells as a boolean matrix, from one or from positions (row, column)."""
     mask = np.zeros(shape, dtype=bool)
-    if marked is None or not len(marked):
-        return mask
-    given = np.asarray(marked)
-    if given.dtype == bool:
-        if given.shape != shape:
-            raise InputError(f"marked has the shape {given.shape}, but the values have {shape}")
+    given = np.asarray([] if marked is None else marked)
+    if given.dtype == bool and given.shape == shape:
         return given
-    positions = given.astype(np.intp) if given.ndim == 2 and given.shape[1] == 2 else None
-    if positions is None or (positions < 0).any() or (positions >= shape).any():
-        raise InputError(
-            f"marked must be a boolean array of shape {shape} or positions (row, column) within it"
-        )
-    mask[positions[:, 0], positions[:, 1]] = True
+    if given.dtype == bool and given.size:
+        raise InputError(f"marked has the shape {given.shape}, but the values have {shape}")
+    if given.size:
+        pairs = given.ndim == 2 and given.shape[1] == 2
+        if not pairs or (given < 0).any() or (given >= shape).any():
+            raise InputError(
+                f"marked must be a boolean array of shape {shape} or positions (row, column) "
+                "within it"
+            )
+        mask[tuple(given.astype(np.intp).T)] = True
     return mask
-
-
-def _entries(valuation: CellValues, kept: Ints) -> tuple[list[tuple[bytes, int]], dict[str, Any]]:
-    """Codes of entries and labels with their widths, and the texts behind them."""
-    codes: list[tuple[bytes, int]] = []
-    levels: list[list[str | None]] = []
-    columns: list[list[str | None]] = [*(valuation._contents or [])]
-    if valuation._labels is not None:
-        columns.append([*valuation._labels])
-    for column in columns:
-        texts = [column[i] for i in kept.tolist()]
-        distinct = sorted_labels(set(texts))
-        codes.append(codes_of(texts, distinct))
-        levels.append([brief(text) for text in distinct])
-    names = valuation._shown_rows[kept].tolist()
-    return codes, {
-        "rowNames": None if names == [*range(len(names))] else [brief(str(name)) for name in names],
-        "labels": None if valuation._labels is None else levels.pop(),
-        "levels": levels,
-    }
-
-
-def sorted_labels(labels: set[str | None]) -> list[str | None]:
-    """Labels in numeric order where all are numbers, else in alphabetic order; None comes last.
-
-    >>> sorted_labels({"10", None, "9"})
-    ['9', '10', None]
-    """
-    texts, gone = labels - {None}, [None] * (None in labels)
-    try:
-        return [*sorted(texts, key=lambda text: float(text or 0)), *gone]
-    except ValueError:
-        return [*sorted(texts, key=str), *gone]

@@ -41,24 +41,24 @@ def typical_numbers(numbers: Floats, *, dates: bool = False) -> str:
         for q in np.quantile(known, [0.05, 0.5, 0.95])
     )
     spread = f"median {median}, mostly {low} to {high}"
-    if np.ptp(known) == 0:
-        spread = f"always {median}"
-    return spread + _missing(numbers.size - known.size, numbers.size)
+    return _with_missing(
+        spread if np.ptp(known) else f"always {median}", numbers.size - known.size, numbers.size
+    )
 
 
 def typical_texts(texts: Sequence[str | None], most: int = 3) -> str:
     """The most common entries with their shares."""
-    counts = Counter(text for text in texts if text is not None)
+    counts, size = Counter(texts), len(texts)
+    missing = counts.pop(None, 0)
     top = counts.most_common(most)
-    listed = [f"{shorten(text, 40)} {percent(count, len(texts))}" for text, count in top]
+    listed = [f"{shorten(text or '', 40)} {percent(count, size)}" for text, count in top]
     if len(counts) > most:
         listed.append(f"{len(counts) - most} more")
-    if len(texts) > 1 and top and top[0][1] == 1:
-        every = len(counts) == len(texts)
-        listed = ["all different" if every else f"{len(counts)} different entries"]
-    missing = _missing(len(texts) - counts.total(), len(texts))
-    return (", ".join(listed) + missing).removeprefix(", ")
+    if size > 1 and top and top[0][1] == 1:
+        listed = ["all different" if len(counts) == size else f"{len(counts)} different entries"]
+    return _with_missing(", ".join(listed), missing, size)
 
 
-def _missing(count: int, size: int) -> str:
-    return f", missing {percent(count, size)}" if count else ""
+def _with_missing(words: str, count: int, size: int) -> str:
+    missing = f"missing {percent(count, size)}" if count else ""
+    return ", ".join(filter(None, (words, missing)))

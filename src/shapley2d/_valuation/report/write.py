@@ -87,10 +87,10 @@ def write_report(
         raise InputError("payments and costs are of contributors: these are values of cells")
     for name, count in (("n", n), ("max_cells", max_cells)):
         check_whole(count, name, 1)
-    mask, said = as_marked(marked, valuation.shape), Facts.of(valuation)
+    mask, cells = as_marked(marked, valuation.shape), valuation._part("cells")
     lowest, typical = _lowest(valuation, n), typical_entries(valuation)
     kept = rows_to_show(valuation.values, max_cells)
-    known, about = valuation._errors_known, valuation._run.about
+    known, said = valuation._errors_known, Facts.of(valuation)
     write_page(
         path,
         "_valuation/report/template.html.jinja",
@@ -103,21 +103,21 @@ def write_report(
         nouns=valuation._nouns,
         said=said,
         typeset=typeset,
-        meaning=about.meaning,
-        caution=about.caution,
+        about=valuation._run.about,
         spread=_spread(valuation),
         marked=_marked(mask, lowest, valuation._nouns[0][0]),
         findings=[
-            (i, j, _worth(valuation, i, j))
-            for i, j in (divmod(at, valuation.shape[1]) for at in lowest[:3].tolist())
+            (
+                *divmod(at, valuation.shape[1]),
+                worth_words(valuation, cells.values[at], cells.half[at] if known else 0.0),
+            )
+            for at in lowest[:3].tolist()
         ],
         typical=typical,
         brief=brief,
         n_shown=kept.size,
         payload=make_payload(valuation, marked=mask, lowest=lowest, typical=typical, kept=kept),
         has_history=bool(convergence(valuation)),
-        column_errors=known and bool(valuation.column_stderr.any()),
-        row_errors=known and bool(valuation.row_stderr.any()),
         n_marked=int(mask.sum()),
     )
 
@@ -139,8 +139,9 @@ def _lowest(valuation: CellValues, n: int) -> Ints:
     Only those below 0; where there are none, the ten least valuable, but no blocks of groups, of
     which there are few: one that helps is not listed as harmful.
     """
-    order = valuation._part("cells").first(n)
-    negative = order[valuation.values.ravel()[order] < 0]
+    cells = valuation._part("cells")
+    order = cells.first(n)
+    negative = order[cells.values[order] < 0]
     return negative if negative.size or valuation._grouped else order[:10]
 
 
@@ -166,8 +167,3 @@ def _marked(marked: Bools, lowest: Ints, noun: str) -> str:
         f"Of {counted(total, f'marked {noun}')}, {hits:,} {plural(hits, 'ranks', 'rank')} among "
         f"the {first.size:,} most harmful, {listed:,} among the {lowest.size:,} listed below."
     )
-
-
-def _worth(valuation: CellValues, i: int, j: int) -> str:
-    error = valuation.stderr[i, j] if valuation._errors_known else 0.0
-    return worth_words(valuation, valuation.values[i, j], valuation._interval_factor * error)

@@ -1,15 +1,10 @@
 // The valued table: unpacks the page's data and answers what is in a cell and what it is worth.
 
 /** int16 from a plane of low bytes followed by a plane of high bytes. */
-function joinPlanes(bytes, start, count) {
+function joinPlanes(bytes, count) {
   const numbers = new Int16Array(count);
-  for (let k = 0; k < count; k++) numbers[k] = bytes[start + k] | (bytes[start + count + k] << 8);
+  for (let k = 0; k < count; k++) numbers[k] = bytes[k] | (bytes[count + k] << 8);
   return numbers;
-}
-
-/** Standard errors from their logarithmic codes. */
-function errorScale(largest) {
-  return Float64Array.from({ length: 256 }, (_, code) => (code ? largest * 2 ** ((code - 255) / 16) : 0));
 }
 
 function codeArray(bytes, start, count, width) {
@@ -46,16 +41,12 @@ class ValuedTable {
   constructor(record, numbers, entries, texts) {
     Object.assign(this, record, readUnits(record));
     const { n, m } = record;
-    this.codes = joinPlanes(numbers, 0, n * m);
-    this.rowCodes = joinPlanes(numbers, 2 * n * m, n);
-    this.rows = Float64Array.from(this.rowCodes, (code) => code * record.rowScale);
-    if (!record.exact) {
-      const start = 2 * n * m + 2 * n;
-      this.errorCodes = numbers.subarray(start, start + n * m);
-      this.rowErrorCodes = numbers.subarray(start + n * m);
-      this.errorOf = errorScale(record.largestError);
-      this.rowErrorOf = errorScale(record.largestRowError);
-    }
+    const count = n * (m + 1); // the last column: the rows' own values
+    this.codes = joinPlanes(numbers, count);
+    this.errorCodes = numbers.subarray(2 * count);
+    this.rowCodes = this.codes.subarray(n * m);
+    this.rowScale = record.scales[m];
+    this.rows = Float64Array.from(this.rowCodes, (code) => code * this.rowScale);
     this.readEntries(entries, texts);
     this.markedSet = new Set(record.marked);
     [[this.noun], this.rowNouns, this.columnNouns] = record.nouns;
@@ -65,20 +56,24 @@ class ValuedTable {
 
   readEntries(bytes, texts) {
     let start = 0;
-    this.entryCodes = this.widths.slice(0, texts.levels.length).map((width) => {
+    this.entryCodes = this.widths.map((width) => {
       const codes = codeArray(bytes, start, this.n, width);
       start += this.n * width;
       return codes;
     });
     this.levels = texts.levels;
     this.rowNames = texts.rowNames;
-    this.labelLevels = texts.labels;
-    this.labelCodes = texts.labels ? codeArray(bytes, start, this.n, this.widths[this.widths.length - 1]) : null;
+    this.labelLevels = this.labelled ? this.levels.pop() : null;
+    this.labelCodes = this.labelled ? this.entryCodes.pop() : null;
   }
 
   value(i, j) { return this.codes[j * this.n + i] * this.scales[j]; }
-  error(i, j) { return this.exact ? 0 : this.errorOf[this.errorCodes[j * this.n + i]]; }
-  rowError(i) { return this.exact ? 0 : this.rowErrorOf[this.rowErrorCodes[i]]; }
+  /** A standard error from its logarithmic code. */
+  error(i, j) {
+    const code = this.exact ? 0 : this.errorCodes[j * this.n + i];
+    return code ? this.errorScales[j] * 2 ** ((code - 255) / 16) : 0;
+  }
+  rowError(i) { return this.error(i, this.m); }
   rowName(i) { return this.rowNames ? this.rowNames[i] : String(i); }
   label(i) { return this.labelCodes ? this.labelLevels[this.labelCodes[i]] : null; }
   get hasEntries() { return this.entryCodes.length > 0; }
