@@ -23,8 +23,8 @@ def of_table(X, names=None, error=0.0):
 
 
 def partners(before, after):
-    old, new = after.compare(before)._both
-    return dict(zip(new.rows.tolist(), old.rows.tolist(), strict=True))
+    (old, _), (new, _) = after.compare(before)._both
+    return dict(zip(new.tolist(), old.tolist(), strict=True))
 
 
 def test_rows_are_found_again_by_their_entries_after_edits_and_moves():

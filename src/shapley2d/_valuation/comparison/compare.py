@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,53 +20,14 @@ from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from shapley2d._base.arrays import Floats, Ints
+    from shapley2d._base.arrays import Ints
     from shapley2d._tables.match import Texts
-    from shapley2d._valuation.values import CellValues
+    from shapley2d._valuation.values import CellValues, Part
 
 _FOLDER = "_valuation/comparison"
 _OF_A_RUN = ("seconds", "n_utilities", "interrupted", "converged", "n_valid_used", "time_up")
-
-
-@dataclass(frozen=True)
-class _Side:
-    """A valuation, and the positions of its rows and columns that the other has too."""
-
-    of: CellValues
-    rows: Ints
-    columns: Ints
-
-    def sums(self, what: str) -> tuple[Floats, Floats]:
-        """The values of cells, of rows over these columns, or of whole columns; their errors."""
-        if what == "columns":
-            return self.of.column_values[self.columns], self.of.column_stderr[self.columns]
-        here = np.ix_(self.rows, self.columns)
-        if what == "rows":
-            return self.of.values[here].sum(axis=1), self.of.row_stderr[self.rows]
-        return self.of.values[here].ravel(), self.of.stderr[here].ravel()
-
-    def names(self, what: str, order: Ints) -> dict[str, Any]:
-        """The columns of a frame that name some of them."""
-        i, j = divmod(order, self.columns.size) if what == "cells" else (order, order)
-        named = {} if what == "columns" else self.of._row_columns(self.rows[i])
-        if what != "rows":
-            named["column"] = objects(self.of.column_names)[self.columns[j]]
-        return named
-
-    def entries(self, order: Ints) -> Any:
-        """The entries of some cells as text."""
-        places = zip(*divmod(order, self.columns.size), strict=True)
-        return objects([self.of._entry(self.rows[i], self.columns[j]) for i, j in places])
-
-    @property
-    def texts(self) -> Iterator[list[str | None]]:
-        """All entries, column by column."""
-        contents = self.of._contents or []
-        for j in self.columns.tolist() if contents else ():
-            yield [contents[j][i] for i in self.rows.tolist()]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -119,24 +81,6 @@ class Comparison:
 
     def to_html(self, path: str | os.PathLike[str], *, title: str = "What moved") -> None:
         """Write a page of what moved: one HTML file that opens in any browser, offline."""
-        units, own = self.after._units, self.before._units.points.factor
-        record = {}
-        for what, n, unit in (
-            ("columns", None, units.points), ("rows", 200, units.rows), ("cells", 200, units.cells),
-        ):  # fmt: skip
-            moved = self._moved(what, n)
-            record[what] = {
-                "unit": typeset(unit.words) or "value",
-                "named": {
-                    name: [None if one is None else brief(str(one)) for one in moved[name]]
-                    for name in (self.after._row_word, "column", "entry_before", "entry")
-                    if name in moved
-                },
-                # each run by its own score
-                "before": (unit.factor * own / units.points.factor * moved["before"]).tolist(),
-                "after": (unit.factor * moved["after"]).tolist(),
-                "certain": moved["certain"].tolist(),
-            }
         write_page(
             path,
             f"{_FOLDER}/page.html.jinja",
@@ -148,52 +92,87 @@ class Comparison:
             sentences=[typeset(line) for line in self._sentences],
             scores=[typeset(Facts.of(one).score) for one in (self.before, self.after)],
             differences=self.differences,
-            record=script_json(record),
+            record=script_json(
+                {
+                    what: self._listed(what, None if what == "columns" else 200)
+                    for what in ("columns", "rows", "cells")
+                }
+            ),
         )
 
     def open(self) -> Path:
         """Show the page in a browser, from a temporary file, and return its path."""
         return open_page(self.to_html)
 
+    def _listed(self, what: str, n: int | None) -> dict[str, Any]:
+        """What the page lists, in the unit in which people read it."""
+        moved, units = self._moved(what, n), self.after._units
+        unit = getattr(units, "points" if what == "columns" else what)
+        own = self.before._units.points.factor / units.points.factor  # each run by its own score
+        numbers = [moved.pop(name) for name in ("before", "after", "change", "certain")]
+        if "line" in moved:  # people know rows by their lines
+            del moved["row"]
+        return {
+            "unit": typeset(unit.words) or "value",
+            "named": {
+                name: [None if one is None else brief(str(one)) for one in texts]
+                for name, texts in moved.items()
+            },
+            "before": (unit.factor * own * numbers[0]).tolist(),
+            "after": (unit.factor * numbers[1]).tolist(),
+            "certain": numbers[3].tolist(),
+        }
+
     @cached_property
-    def _both(self) -> tuple[_Side, _Side]:
-        """What both have."""
+    def _both(self) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
+        """The rows and the columns that both have, by their positions before and after."""
         both = self.before, self.after
-        columns = np.array(matched_names(*(one.column_names for one in both)), dtype=np.intp)
-        found = [*zip(both, columns.reshape(-1, 2).T, strict=True)]
+        names = matched_names(*(one.column_names for one in both))
+        columns = np.array(names, dtype=np.intp).reshape(-1, 2).T
         known = all(one._table is not None for one in both)
-        texts = (lambda: [_texts(one, at) for one, at in found]) if known else None
+        texts = (lambda: [*map(_row_texts, both, columns)]) if known else None
         rows = matched_rows([one.row_names for one in both], texts)
-        first, second = (_Side(one, at, of) for (one, of), at in zip(found, rows, strict=True))
-        return first, second
+        return (rows[0], columns[0]), (rows[1], columns[1])
 
     def _moved(self, what: str, n: int | None = None) -> dict[str, Any]:
         """What is named, its values before and after, and whether they differ for certain."""
-        (before, error), (after, other) = (side.sums(what) for side in self._both)
-        change = after - before
-        factor = max(self.before._interval_factor, self.after._interval_factor)
+        both = [*zip((self.before, self.after), self._both, strict=True)]
+        (old, before), (new, after) = (_shared(one, *here, what) for one, here in both)
+        change = after.values - before.values
         # equal but for rounding is equal
-        rounding = 1e-9 * np.abs([before, after]).max(initial=0.0)
-        certain = np.abs(change) > np.maximum(factor * np.hypot(error, other), rounding)
+        rounding = 1e-9 * np.abs([before.values, after.values]).max(initial=0.0)
+        reach = max(before.factor, after.factor) * np.hypot(before.stderr, after.stderr)
+        certain = np.abs(change) > np.maximum(reach, rounding)
         order = np.argsort(-np.abs(change), kind="stable")[:n]
-        moved = {"before": before, "after": after, "change": change, "certain": certain}
-        names, entries = self._both[1].names(what, order), {}
+        named = after.named(new[order])
         if what == "cells":
-            both = zip(("entry_before", "entry"), self._both, strict=True)
-            entries = {name: side.entries(order) for name, side in both}
-        return names | entries | {name: part[order] for name, part in moved.items()}
+            for name, one, at in (
+                ("entry_before", self.before, old), ("entry", self.after, new)
+            ):  # fmt: skip
+                cells = (divmod(k, one.shape[1]) for k in at[order].tolist())
+                named[name] = objects([one._entry(i, j) for i, j in cells])
+        return named | {
+            "before": before.values[order],
+            "after": after.values[order],
+            "change": change[order],
+            "certain": certain[order],
+        }
 
     @cached_property
     def _sentences(self) -> list[str]:
         """What is the same, what is new, what moved."""
         before, after = self.before, self.after
-        first, second = self._both
-        both_texts = zip(first.texts, second.texts, strict=False)  # a game has none
-        edited = sum(one != other for pair in both_texts for one, other in zip(*pair, strict=True))
-        n_rows, n_columns = second.rows.size, second.columns.size
-        both = f"{counted(n_rows, 'row')} and {counted(n_columns, 'column')} are in both tables"
-        lines = [f"{both}; {counted(edited, 'entry differs', 'entries differ')}."]
-        gone, more = len(before) - n_rows, len(after) - n_rows
+        (_, columns), (rows, _) = self._both
+        first, second = (
+            [text for column in _texts(one, here[1]) for text in column[here[0]]]
+            for one, here in zip((before, after), self._both, strict=True)
+        )
+        # of a game there are none
+        edited = sum(one != other for one, other in zip(first, second, strict=False))
+        both = f"{counted(rows.size, 'row')} and {counted(columns.size, 'column')}"
+        differ = counted(edited, "entry differs", "entries differ")
+        lines = [f"{both} are in both tables; {differ}."]
+        gone, more = len(before) - rows.size, len(after) - rows.size
         if gone or more:
             lines.append(f"New rows: {more:,}. Gone rows: {gone:,}.")
         for word, names, other in (("new", after, before), ("gone", before, after)):
@@ -208,11 +187,8 @@ class Comparison:
         shown = unit.numbers(moved["change"][certain[:6]].tolist(), signed=True)
         pairs = zip(moved["column"][certain], shown, strict=False)
         named = ", ".join(f"{name} {number}" for name, number in pairs)
-        count = counted(certain.size, "column")
-        return [
-            *lines,
-            f"{count} moved by more than the errors: {named} {unit.words}".rstrip() + ".",
-        ]
+        words = f"moved by more than the errors: {named} {unit.words}".rstrip()
+        return [*lines, f"{counted(certain.size, 'column')} {words}."]
 
     def __repr__(self) -> str:
         lines = [f"Comparison of {self.before._size_words} with {self.after._size_words}"]
@@ -231,8 +207,8 @@ class Comparison:
         ]
         listed = [*zip(map(str, moved["column"]), *numbers, strict=True)]
         head = ("column", "before", "after", f"change, {unit.words}".rstrip(", "))
-        words = html_table([(line,) for line in self._sentences])
-        return f"<div><p><b>Comparison</b></p>{words}{html_table(listed, head)}</div>"
+        said = "".join(f"<p>{html.escape(line)}</p>" for line in repr(self).split("\n"))
+        return f"<div>{said}{html_table(listed, head)}</div>"
 
 
 def compare(after: CellValues, before: CellValues) -> Comparison:
@@ -262,8 +238,26 @@ def compare(after: CellValues, before: CellValues) -> Comparison:
     return Comparison(before, after)
 
 
-def _texts(values: CellValues, columns: Ints) -> list[Texts]:
+def _shared(valuation: CellValues, rows: Ints, columns: Ints, what: str) -> tuple[Ints, Part]:
+    """Where the shared cells, rows or columns are, and what they are worth.
+
+    A row is worth its cells in the shared columns; a column is worth what all its rows make it.
+    """
+    part, m = valuation._part(what), valuation.shape[1]
+    at = {"rows": rows, "columns": columns}.get(what, np.add.outer(m * rows, columns).ravel())
+    values = part.values[at]
+    if what == "rows":
+        values = valuation.values[np.ix_(rows, columns)].sum(axis=1)
+    return at, part._replace(values=values, stderr=part.stderr[at])
+
+
+def _texts(valuation: CellValues, columns: Ints) -> list[Any]:
+    """The entries of these columns as text, where there are any."""
+    contents = valuation._contents or []
+    return [objects(contents[j]) for j in columns.tolist() if contents]
+
+
+def _row_texts(valuation: CellValues, columns: Ints) -> list[Texts]:
     """The entries of every row in these columns, and its label."""
-    contents, labels = values._contents or [], values._labels
-    parts: list[Sequence[str | None]] = [contents[j] for j in columns.tolist()]
-    return [*zip(*parts, *([] if labels is None else [labels]), strict=True)]
+    labels = [] if valuation._labels is None else [valuation._labels]
+    return [*zip(*_texts(valuation, columns), *labels, strict=True)]
