@@ -53,7 +53,7 @@ def leave_one_out(game: Game) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> from shapley2d._models.function import FunctionGame
+    >>> from shapley2d._models.games import FunctionGame
     >>> leave_one_out(FunctionGame(lambda S, F: S.sum() * F.sum(), 2, 3)).tolist()
     [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
     """

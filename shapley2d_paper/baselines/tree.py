@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from shapley2d._models.games import LabelGame
 from shapley2d._models.sweeps import number_targets, r_squared, swept
-from shapley2d._models.wrapped import LabelGame
 from shapley2d._tables.encoding import as_float32, encode_tables, fill_means, near_one
 from shapley2d.exceptions import InputError
 from shapley2d_paper.baselines.kernels.sweep_tree import fill_grid

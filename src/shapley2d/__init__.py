@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from shapley2d._inspection.repair_gain import RepairGain
     from shapley2d._knn.method import KNN
     from shapley2d._methods.method import Method, Option
-    from shapley2d._models.exact import Exact
-    from shapley2d._models.monte_carlo import MonteCarlo
+    from shapley2d._models.methods import Exact, MonteCarlo
     from shapley2d._rivals.flat import Flat
     from shapley2d._rivals.leave_one_out import LeaveOneOut
     from shapley2d._rivals.out_of_bag import OutOfBag
@@ -84,7 +83,7 @@ _HOMES = {
     "Comparison": "shapley2d._valuation.comparison",
     "Draw": "shapley2d._estimation.draws",
     "Draws": "shapley2d._estimation.draws",
-    "Exact": "shapley2d._models.exact",
+    "Exact": "shapley2d._models.methods",
     "Explanation": "shapley2d._forest.explain",
     "Flat": "shapley2d._rivals.flat",
     "Forest": "shapley2d._forest.method",
@@ -93,7 +92,7 @@ _HOMES = {
     "KNN": "shapley2d._knn.method",
     "LeaveOneOut": "shapley2d._rivals.leave_one_out",
     "Method": "shapley2d._methods.method",
-    "MonteCarlo": "shapley2d._models.monte_carlo",
+    "MonteCarlo": "shapley2d._models.methods",
     "OneDraw": "shapley2d._estimation.draws",
     "Option": "shapley2d._methods.method",
     "OutOfBag": "shapley2d._rivals.out_of_bag",

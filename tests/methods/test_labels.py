@@ -9,8 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.metrics import roc_auc_score
 
 from shapley2d import KNN, Exact, Valuation, value_cells, value_game
-from shapley2d._models.function import FunctionGame
-from shapley2d._models.wrapped import LabelGame
+from shapley2d._models.games import FunctionGame, LabelGame
 from shapley2d._tables.target import LABEL
 from shapley2d._theory.semivalues import feature_semivalue, marginal_weights
 

@@ -17,7 +17,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import Exact, InputError, MonteCarlo, value_cells, value_game
-from shapley2d._models.function import FunctionGame
+from shapley2d._models.games import FunctionGame
 from shapley2d._models.model_game import ModelGame
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.axes import subsets

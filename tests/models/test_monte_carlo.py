@@ -216,7 +216,7 @@ def test_a_draw_that_is_late_ends_between_two_utilities(method):
 
 
 def test_game_objects_are_taken_and_checked():
-    from shapley2d._models.function import FunctionGame
+    from shapley2d._models.games import FunctionGame
 
     game = FunctionGame(lambda S, F: S.sum() * F.sum(), 2, 3)
     assert value_game(game, 2, 3).total == 6

@@ -17,9 +17,9 @@ from shapley2d import InputError, MonteCarlo, value_cells
 from shapley2d._knn.metric import measure
 from shapley2d._knn.utility_game import KnnGame
 from shapley2d._models.game_draws import Orders
+from shapley2d._models.games import GroupedGame, LabelGame
 from shapley2d._models.model_game import ModelGame
 from shapley2d._models.sweeps import SWEEPS
-from shapley2d._models.wrapped import GroupedGame, LabelGame
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.axes import nested, subsets
 
@@ -103,6 +103,24 @@ def test_other_lists_of_coalitions_give_the_same(name, regression):
     assert np.array_equal(again, game.utilities(rows, columns))
 
 
+@pytest.mark.parametrize("name", SWEEPS)
+def test_a_sweep_pauses_between_its_parts_and_gives_the_same_bits(name, monkeypatch):
+    split, pauses = make_split(4, 3, n=12, T=400, plain=True), []
+    game, masks = SWEEPS[name](split), [*map(nested, orders(split))]
+    whole = game.utilities(*masks)
+    monkeypatch.setattr("shapley2d._models.sweeps._AT_ONCE", 1)
+    game.pause = pauses.append
+    assert np.array_equal(game.utilities(*masks), whole)
+    assert pauses == [3] * 12
+
+
+def test_a_sweep_is_not_taken_for_trainings_one_by_one(monkeypatch):
+    monkeypatch.setattr("shapley2d._models.training_time._training_seconds", lambda _: 10.0)
+    X, y = np.arange(24.0).reshape(12, 2) % 7, np.arange(12) % 2
+    method = MonteCarlo("gaussian_nb", max_draws=8, tolerance=0)
+    assert value_cells(X, y, X, y, method=method, max_time=600).info["n_permutations"] == 8
+
+
 @pytest.mark.parametrize("inner", ["ridge", "tree"])
 def test_the_label_joins_anywhere(inner):
     split = make_split(4, 3, n=12, plain=True)
@@ -149,7 +167,7 @@ def test_truncation_trains_less_and_keeps_the_total():
         CountedTree.fits = 0
         asked = {"seed": 0, "most": 1, "truncation": truncation}
         draws = Orders([game], [slice(None)], 40, ("shapley", "shapley"), **asked)
-        grids.append(draws._grid(game, rows, columns))
+        grids.append(draws._grid(0, rows, columns))
         fits.append(CountedTree.fits)
     # at the end, the rows of all columns' coalitions alone
     assert fits[0] > fits[1] > fits[2] > fits[3] == 3

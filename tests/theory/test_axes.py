@@ -7,9 +7,8 @@ import pytest
 
 from shapley2d import InputError
 from shapley2d._base.streams import generator
-from shapley2d._models.function import FunctionGame
 from shapley2d._models.game_draws import Orders
-from shapley2d._models.wrapped import GroupedGame
+from shapley2d._models.games import FunctionGame, GroupedGame
 from shapley2d._theory.axes import nested, set_weights, step_weights, subsets
 from shapley2d._theory.semivalues import check_semivalue, marginal_weights, size_probabilities
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._base.arrays import Bools, Floats, Ints
+    from shapley2d._base.time_limit import TimeLimit
 
 
 LEAST_DRAWS = 8
@@ -117,6 +118,8 @@ class Draws(ABC):
         Facts for the record of a run.
     level
         How much work a draw is, where the method can choose.
+    deadline
+        When work within a draw has to end, set by the run.
     """
 
     shape: tuple[int, int]
@@ -136,6 +139,7 @@ class Draws(ABC):
     limit: str = ""
     level: int = 0
     in_time: str = IN_TIME
+    deadline: TimeLimit | None = None
     notes_kept: Mapping[str, int] = MappingProxyType({})
     known: Mapping[str, Any] = MappingProxyType({})
 

@@ -65,6 +65,7 @@ def run_draws(
     ``caveat`` where all draws were equal, and where one of them dominates; ``largest_share`` is
     then its share of the variation.
     """
+    draws.deadline = None if limit is None else limit.at_latest()
     run = _Run(draws, first, tolerance, title, limit, checkpoint)
     if checkpoint is not None:
         checkpoint.load(run.go_on, run.total.n_bytes + _NOTE_BYTES)

@@ -108,8 +108,8 @@ class ScoredOrders(Orders):
         found[:, :-1] += mine.mean(axis=1)[:, None] * shares.mean(axis=1)[:, None] - usual
         return np.asarray(found + (values.sum(axis=0) - found.sum(axis=0)) / n)
 
-    def notes(self, k: int, order: Ints, worth: Floats) -> dict[str, Any]:
-        return scored_sets(self.games[k], nested(order), worth)
+    def notes(self, k: int, rows: Bools, worth: Floats) -> dict[str, Any]:
+        return scored_sets(self.games[k], rows, worth)
 
 
 def _by_place(first: Floats, last: Floats, whole: float) -> Floats:

@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._models.games import no_pause
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -39,6 +41,8 @@ class FragmentGame:
     ``groups``: the group of every column; with ``by="contributor"`` all columns are one.
     ``compiled``: whether judges are, so that threads can share them.
     """
+
+    pause: Callable[..., None] = staticmethod(no_pause)
 
     def __init__(
         self,
@@ -88,6 +92,7 @@ class FragmentGame:
         cells = np.unpackbits(union, axis=1, count=self._n_rows).view(bool)
         score, lines = 0.0, []
         for judge, measure, rows in self._folds:
+            self.pause()
             held = cells if rows is None else np.ascontiguousarray(cells[:, rows])
             found = measure.lines(judge.predict(held)) / len(self._folds)
             score += float(found[0])

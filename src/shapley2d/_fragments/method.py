@@ -9,8 +9,7 @@ from shapley2d._base.checks import check_choice
 from shapley2d._estimation.draws import LEAST_DRAWS
 from shapley2d._methods.method import Method
 from shapley2d._models.by_name import MODELS, TAKE_MISSING
-from shapley2d._models.exact import Exact
-from shapley2d._models.monte_carlo import MonteCarlo
+from shapley2d._models.methods import Exact, MonteCarlo
 from shapley2d.exceptions import InputError
 
 

@@ -19,7 +19,7 @@ from shapley2d._inspection.tables.changes import Changes, change_cells, change_v
 from shapley2d._inspection.tables.entry_writer import EntryWriter
 from shapley2d._methods.run import Run
 from shapley2d._models.by_name import check_model, knn_of
-from shapley2d._models.exact import Exact
+from shapley2d._models.methods import Exact
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.frames import frame_kind, make_frame
 from shapley2d._tables.intake import with_targets
@@ -170,7 +170,7 @@ def measure_repair(
                         baseline="zero",
                         **question,
                     )
-                    game = Exact(model).games(problem, run).games[0]
+                    game = Exact(model).games(problem, run)[0][0]
                     whole = (
                         np.ones((1, size), dtype=bool) for size in (game.n_rows, game.n_columns)
                     )

@@ -74,7 +74,7 @@ MODELS = {
 TAKE_MISSING = ("boosting", "hist_gradient_boosting", "tree")
 """Those that take missing entries."""
 
-_OF_NUMBERS = ("r2", "neg_mean_squared_error")  # scores of regressions
+_OF_NUMBERS = ("r2",)  # scores of regressions
 
 
 OF_NEIGHBOURS = ("n_neighbors", "metric", "votes")
@@ -115,36 +115,38 @@ def knn_of(model: Any) -> KNN | None:
     return KNN() if isinstance(model, str) and model == "knn" else None
 
 
-def resolve_model(
-    model: Any, task: str, scoring: Any = None, preprocess: str = "auto", truncation: Any = None
-) -> Any:
-    """The name of a built-in model, or scikit-learn's estimator."""
-    if not isinstance(model, str):
+def resolve_model(model: Any, task: str, scoring: Any = None, **options: Any) -> Any:
+    """The name of a built-in model, nearest neighbours, or scikit-learn's estimator.
+
+    ``options``: what built-in models do not take, None where it is not asked for.
+    """
+    knn = knn_of(model)
+    name = "knn" if knn else model
+    if not isinstance(name, str):
         return model
-    record, built_in = MODELS[model], is_built_in(model)
-    for option, default in (
-        (f"{preprocess=}", "preprocess='auto'"),
-        (f"{truncation=}", "truncation=None"),
-    ):
-        if built_in and option != default:
+    record = MODELS[name]
+    for option, value in options.items():
+        if is_built_in(name) and value is not None:
             raise InputError(
-                f"{option} does not go with model={model!r}, which is built in: leave it out, or "
-                f"use another model, such as model={record.instead!r}"
+                f"{option}={value!r} does not go with model={name!r}, which is built in: leave it "
+                f"out, or use another model, such as model={record.instead!r}"
             )
     if task == "regression" and record.classifies_only:
         raise InputError(
-            f"model={model!r} predicts classes, but the task is regression: use model='ridge' or "
+            f"model={name!r} predicts classes, but the task is regression: use model='ridge' or "
             "model='tree', or set task='classification'"
         )
-    known = [name for name in record.scorings if (name in _OF_NUMBERS) == (task == "regression")]
-    if known and scoring is not None and not (isinstance(scoring, str) and scoring in known):
-        needs_shares = isinstance(scoring, str) and scoring in ("neg_log_loss", "roc_auc")
+    known = [score for score in record.scorings if (score in _OF_NUMBERS) == (task == "regression")]
+    if known and scoring is not None and scoring not in known:
+        needs_shares = scoring in ("neg_log_loss", "roc_auc")
         raise InputError(
-            f"scoring={shown(scoring)} cannot be computed by the built-in model={model!r} in "
+            f"scoring={shown(scoring)} cannot be computed by the built-in model={name!r} in "
             f"{task}: use {', '.join(known)}, or a model of scikit-learn, such as "
             f"model={('logistic_regression' if needs_shares else record.instead)!r}"
         )
-    return model if built_in else _estimator(record, task)
+    if record.estimators:
+        return _estimator(record, task)
+    return knn or name
 
 
 def _estimator(record: Model, task: str) -> Any:

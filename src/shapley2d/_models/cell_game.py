@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from shapley2d._models.games import no_pause
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from shapley2d._base.arrays import Bools, Floats, Ints
-    from shapley2d._base.time_limit import TimeLimit
     from shapley2d._tables.problem import Split
 
 
@@ -54,7 +57,8 @@ class CellGame(ABC):
     """
 
     compiled = True
-    limit: TimeLimit | None = None  # when no more is trained
+    trains_alone = True  # a model for every pair of coalitions
+    pause: Callable[..., None] = staticmethod(no_pause)
 
     def __init__(
         self, split: Split, looks: Floats | None = None, owners: Ints | None = None
@@ -100,8 +104,7 @@ class CellGame(ABC):
         for b, chosen in enumerate(columns):
             useful = teaching & chosen
             for a in np.flatnonzero(useful.any(axis=1)):
-                if self.limit is not None:
-                    self.limit.check()
+                self.pause()
                 worth[a, b] = self._utility(rows[a], useful[a])
         return worth
 

@@ -11,22 +11,25 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
+from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import shown
-from shapley2d._models.function import describe_coalition
+from shapley2d._models.games import describe_coalition
 from shapley2d.exceptions import InputError, UtilityError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
     from shapley2d._base.arrays import Bools, Floats, Ints
-    from shapley2d._tables.problem import Split
+    from shapley2d._tables.table import Table
+    from shapley2d._tables.target import Target
 
 
 class Trainer:
     """Trains a model on some rows, with every open seed set to ``random_state``.
 
+    ``y``, ``train``: the labels of the rows, and the table that names rows and columns.
     ``option``: the model's, in messages.
 
     >>> from sklearn.tree import DecisionTreeClassifier
@@ -34,89 +37,66 @@ class Trainer:
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
     >>> (split,) = make_problem(X, [0, 0, 1, 1], X, [0, 0, 1, 1]).splits
     >>> rows = np.array([0, 1, 3])
-    >>> Trainer(DecisionTreeClassifier(), split).fit(X[rows], rows).predict(X)
+    >>> Trainer(DecisionTreeClassifier(), split.y, split.train).fit(X[rows], rows).predict(X)
     array([0, 0, 0, 1])
     """
 
     def __init__(
-        self, model: Any, split: Split, random_state: int = 0, *, option: str = "model"
+        self, model: Any, y: Target, train: Table, random_state: int = 0, *, option: str = "model"
     ) -> None:
-        self._y, self._names = split.y, (split.train.row_names, split.train.column_names)
-        self.model = prepared_model(model, split.y.task, random_state, option)
+        self._y, self._names = y, (train.row_names, train.column_names)
+        self.model = prepared_model(model, y.task, random_state, option)
         self.name, self.takes_missing = model_name(self.model), _takes_missing(self.model)
 
     def fit(self, train: Any, rows: Ints, model: Any = None) -> Any:
         """The model, or a variant of it, trained on ``train``, which has the labels of ``rows``."""
-        y, model = self._y, self.model if model is None else model
+        y, model = self._y, cloned(self.model if model is None else model)
         if y.task == "regression":
-            return cloned(model).fit(train, y.y[rows])
+            return model.fit(train, y.y[rows])
         present = np.unique(y.codes[rows])
-        if _numbers_classes(model):
-            fitted = cloned(model).fit(train, np.searchsorted(present, y.codes[rows]))
-            return _of_all_classes(fitted, y.classes, present, y.classes[present])
-        fitted = cloned(model).fit(train, y.y[rows])
-        if present.size == y.classes.size:
-            return fitted
-        return _of_all_classes(fitted, y.classes, present)
+        if type(last_step(model)).__module__.startswith("xgboost."):  # no labels but 0, 1, 2, ...
+            fitted = model.fit(train, np.searchsorted(present, y.codes[rows]))
+            return AllClasses(fitted, y.classes, present, y.classes[present])
+        fitted = model.fit(train, y.y[rows])
+        return fitted if present.size == y.classes.size else AllClasses(fitted, y.classes, present)
 
     @contextmanager
-    def failures(self, rows: Bools, columns: Bools) -> Iterator[None]:
-        """Name the coalition in which a model fails; there is no score instead."""
+    def training(self, rows: Bools, columns: Bools) -> Iterator[None]:
+        """Ignore warnings, and name the coalition in which a model fails."""
         try:
-            yield
+            with without_warnings():
+                yield
         except Exception as error:
             where = describe_coalition(rows, columns, *self._names)
             words = f"{self.name} failed on {where}: {error_line(error)}"
             raise UtilityError(words) from error
 
 
-class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A fitted classifier whose predictions are functions of a table."""
+class AllClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier trained on some of the classes: the others have probability 0.
+
+    ``labels``: those of its classes, where it predicts their numbers.
+    """
 
     def __init__(
         self,
+        fitted: Any,
         classes: NDArray[Any],
-        labels: Callable[[Any], NDArray[Any]],
-        shares: Callable[[Any], Floats],
+        present: Ints,
+        labels: NDArray[Any] | None = None,
     ) -> None:
-        self.classes_, self._labels, self._shares = classes, labels, shares
+        self.fitted, self.classes_, self.present, self.labels = fitted, classes, present, labels
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of every row."""
-        return self._labels(X)
+        found = np.asarray(self.fitted.predict(X))
+        return found if self.labels is None else np.asarray(self.labels[found])
 
     def predict_proba(self, X: Any) -> Floats:
         """The probabilities of all classes."""
-        return self._shares(X)
-
-
-def constant_classifier(classes: NDArray[Any], code: int, shares: Floats) -> Classifier:
-    """A classifier that always predicts the class at ``code``, by the shares of all classes."""
-    return Classifier(
-        classes,
-        lambda X: np.full(len(X), classes[code]),
-        lambda X: np.tile(shares, (len(X), 1)),
-    )
-
-
-def _of_all_classes(
-    fitted: Any, classes: NDArray[Any], present: Ints, names: NDArray[Any] | None = None
-) -> Classifier:
-    """A classifier trained on some classes: the others have probability 0.
-
-    ``names``: the labels of the classes that it predicts by their numbers.
-    """
-
-    def predict(X: Any) -> NDArray[Any]:
-        found = np.asarray(fitted.predict(X))
-        return found if names is None else np.asarray(names[found])
-
-    def predict_proba(X: Any) -> Floats:
-        found = np.zeros((len(X), classes.size))
-        found[:, present] = fitted.predict_proba(X)
+        found = np.zeros((len(X), self.classes_.size))
+        found[:, self.present] = self.fitted.predict_proba(X)
         return found
-
-    return Classifier(classes, predict, predict_proba)
 
 
 def model_name(model: Any) -> str:
@@ -133,11 +113,6 @@ def error_line(error: Exception) -> str:
 def last_step(model: Any) -> Any:
     """The last step of a pipeline; any other model itself."""
     return last_step(model.steps[-1][1]) if isinstance(model, Pipeline) else model
-
-
-def _numbers_classes(model: Any) -> bool:
-    """Whether a model takes no classes but 0, 1, 2 and so on, as XGBoost's does."""
-    return type(last_step(model)).__module__.startswith("xgboost.")
 
 
 def cloned(model: Any) -> Any:
@@ -167,17 +142,13 @@ def prepared_model(model: Any, task: str, random_state: int, option: str = "mode
             "and predict"
         )
     check_task(model, task, option)
-    model, names = cloned(model), _open_seeds(model)
-    return model.set_params(**dict.fromkeys(names, random_state)) if names else model
-
-
-def _open_seeds(model: Any) -> list[str]:
-    """The parameters of a model that are seeds, and were left open."""
-    return [
-        name
-        for name, value in model.get_params(deep=True).items()
-        if (name == "random_state" or name.endswith("__random_state")) and value is None
-    ]
+    model = cloned(model)
+    seeds = {
+        name: random_state
+        for name, value in model.get_params().items()
+        if name.split("__")[-1] == "random_state" and value is None
+    }
+    return model.set_params(**seeds) if seeds else model
 
 
 def _takes_missing(model: Any) -> bool:
@@ -185,10 +156,8 @@ def _takes_missing(model: Any) -> bool:
     if not isinstance(model, Pipeline):
         return bool(get_tags(model).input_tags.allow_nan)
     for _, step in model.steps:
-        if step is None or step == "passthrough":
-            continue
         if type(step).__module__.startswith("sklearn.impute"):
             return True
-        if not _takes_missing(step):
+        if step not in (None, "passthrough") and not _takes_missing(step):
             return False
     return True

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from shapley2d._base.warnings import without_warnings
 from shapley2d._models.by_name import TAKE_MISSING, is_built_in, resolve_model
-from shapley2d._tables.encoding import encode_tables
+from shapley2d._tables.encoding import encode_columns
 from shapley2d._trees.boosting import Boosting
 from shapley2d.exceptions import InputError, UtilityError
 
@@ -49,42 +48,42 @@ class EstimatorJudge:
     def __init__(self, model: Any, split: Split, seed: int) -> None:
         from shapley2d._models.fitting import Trainer
 
-        self._split, y, self._classes = split, split.y, np.arange(split.y.classes.size)
+        y, self._split = split.y, split
         if y.task == "classification":
-            y = replace(y, y=y.codes, classes=self._classes)
-        self._trainer = Trainer(model, replace(split, y=y), seed % 2**32, option="method")
+            y = replace(y, y=y.codes, classes=np.arange(y.classes.size))
+        self._trainer, self._classes = (
+            Trainer(model, y, split.train, seed % 2**32, option="method"),
+            y.classes,
+        )
 
     def predict(self, held: Bools) -> Floats | None:
         """Predictions from the held cells; None where all labels are equal."""
         rows, columns = np.asarray(held.any(axis=0)), np.asarray(held.any(axis=1))
-        codes, train, valid = self._split.y.codes[rows], self._split.train, self._split.valid
+        codes, split = self._split.y.codes[rows], self._split
         if not codes.size or (codes == codes[0]).all():
             return None
-        of_train, of_valid = (
-            [table.columns[j] for j in np.flatnonzero(columns)] for table in (train, valid)
+        train, valid = (
+            [table.columns[j] for j in np.flatnonzero(columns)]
+            for table in (split.train, split.valid)
         )
-        of_train = [
+        train = [
             one.with_entries(np.where(mine, one.entries, np.nan)[rows])
-            for one, mine in zip(of_train, held[columns], strict=True)
+            for one, mine in zip(train, held[columns], strict=True)
         ]
-        names = train.row_names[rows]
-        tables = encode_tables(
-            replace(train, columns=tuple(of_train), row_names=names, lines=None, rows=None),
-            replace(valid, columns=tuple(of_valid), rows=None),
-        )
+        tables = encode_columns(train, valid)
         # words that training does not have leave no trace of who has them
-        is_number = np.array([one.kind != "category" for one in of_train])
+        is_number = np.array([one.kind != "category" for one in train])
         there = tables.train.any(axis=0) | is_number[tables.owners]
         seen, at = (  # a missing category is missing, not none of them
             np.where(np.isnan([one.entries for one in part])[tables.owners].T, np.nan, x)[:, there]
-            for part, x in ((of_train, tables.train), (of_valid, tables.valid))
+            for part, x in ((train, tables.train), (valid, tables.valid))
         )
         return self._fitted(seen, at, rows, columns)
 
     def _fitted(self, train: Floats, valid: Floats, rows: Bools, columns: Bools) -> Floats:
         trainer = self._trainer
         try:
-            with without_warnings(), trainer.failures(rows, columns):
+            with trainer.training(rows, columns):
                 fitted = trainer.fit(train, np.flatnonzero(rows))
                 if hasattr(trainer.model, "predict_proba"):
                     return np.ascontiguousarray(fitted.predict_proba(valid).T)

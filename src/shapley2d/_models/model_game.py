@@ -7,8 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn.base import RegressorMixin
-from sklearn.dummy import DummyRegressor
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import check_scoring
 from sklearn.pipeline import make_pipeline
@@ -16,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import shown
 from shapley2d._models.cell_game import CellGame
-from shapley2d._models.fitting import Trainer, constant_classifier, error_line
+from shapley2d._models.fitting import Trainer, error_line
 from shapley2d._models.pruning import names_columns, prune_columns
 from shapley2d._tables.encoding import encode_tables
 from shapley2d._tables.per_row import weighted_mean
@@ -27,8 +26,6 @@ from shapley2d.exceptions import InputError, UtilityError
 if TYPE_CHECKING:
     from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._tables.problem import Split
-
-    _Data = tuple[Any, Any, Any]  # training table, validation table, and the model for them
 
 
 class ModelGame(CellGame):
@@ -60,35 +57,34 @@ class ModelGame(CellGame):
         random_state: int = 0,
     ) -> None:
         super().__init__(split)
-        self._trainer = Trainer(model, split, random_state)
-        self._names = split.train.column_names
-        self._classes, self._y_valid = split.y.classes, split.y_valid.y
-        self._weights = split.valid_weights
-        self._score = self._scorer(scoring)
+        self._trainer = Trainer(model, split.y, split.train, random_state)
+        self.model = self._trainer.model  # with every open seed set
+        self._names, self._classes = split.train.column_names, split.y.classes
+        self._y_valid, self._weights = split.y_valid.y, split.valid_weights
+        self._score = None if scoring is None else self._scorer(scoring)
+        if scoring is None and not self._classifies and self._y_valid.size < 2:
+            raise InputError(
+                "y_valid has a single row, which is too few for R squared: pass more, or a scoring"
+            )
         self._names_columns = names_columns(self.model)
         encodes = preprocess == "auto" and not self._names_columns
         self._encoded = encode_tables(split.train, split.valid) if encodes else None
         self._native = split.train.native, split.valid.native
         if self._names_columns:  # wrong names are told before anything is trained
             prune_columns(self.model, self._native[0], self._names, np.arange(self.n_columns))
-        self._last: tuple[bytes, _Data] | None = None  # the tables under some columns
+        self._last: tuple[bytes, Any] = b"", None  # the tables and the model under some columns
         self._constants: dict[bytes, float] = {}  # scores by the shares of the classes
-
-    @property
-    def model(self) -> Any:
-        """The model that is trained, with every open seed set."""
-        return self._trainer.model
 
     def _utility(self, rows: Bools, columns: Bools) -> float:
         """The score of the model trained on these cells; NaN if it looks at none of the columns."""
         key = columns.tobytes()
-        if self._last is None or self._last[0] != key:
+        if self._last[0] != key:
             self._last = key, self._under_columns(np.flatnonzero(columns))
         train, valid, model = self._last[1]
         if model is None:
             return math.nan
         members = np.flatnonzero(rows)
-        with without_warnings(), self._trainer.failures(rows, columns):
+        with self._trainer.training(rows, columns):
             fitted = self._trainer.fit(native_rows(train, members), members, model)
             score = self._scored(fitted, valid)
             if not math.isfinite(score):
@@ -105,8 +101,10 @@ class ModelGame(CellGame):
     def _of_constant(self, line: Floats) -> float:
         """The mean score of the best constant predictions: shares of the classes, or a number."""
         if self._classifies:
-            most = np.flatnonzero(line == line.max()).tolist()
-            models = [constant_classifier(self._classes, code, line) for code in most]
+            models = [
+                _constant_classifier(self._classes, label, line)
+                for label in self._classes[line == line.max()]
+            ]
         else:
             models = [DummyRegressor().fit(np.zeros((1, 1)), line)]
         valid = self._native[1] if self._encoded is None else self._encoded.valid
@@ -131,17 +129,7 @@ class ModelGame(CellGame):
         return float((self._score or type(fitted).score)(fitted, valid, self._y_valid, **weighing))
 
     def _scorer(self, scoring: Any) -> Any:
-        """Scikit-learn's scorer; None for the model's own score."""
-        if not self._classifies and scoring is None:
-            if self._y_valid.size < 2:
-                raise InputError(
-                    "y_valid has a single row, which is too few for R squared: pass more, or a "
-                    "scoring"
-                )
-            if getattr(type(self.model), "score", None) is RegressorMixin.score:
-                scoring = "r2"  # the same; a scorer asks for predictions once
-        if scoring is None:
-            return None
+        """Scikit-learn's scorer."""
         if scoring in OWN_SCORES:
             raise InputError(
                 f"scoring={scoring!r} is not one of scikit-learn's scores, which this model is "
@@ -159,7 +147,7 @@ class ModelGame(CellGame):
             )
         return scorer
 
-    def _under_columns(self, members: Ints) -> _Data:
+    def _under_columns(self, members: Ints) -> tuple[Any, Any, Any]:
         """Both tables under some columns, and the model for them; None if it looks at no column."""
         encoded, model = self._encoded, self.model
         if encoded is None:
@@ -171,3 +159,14 @@ class ModelGame(CellGame):
         if not self._trainer.takes_missing and encoded.has_missing[members].any():
             model = make_pipeline(SimpleImputer(keep_empty_features=True), model)
         return encoded.train.take(width, axis=1), encoded.valid.take(width, axis=1), model
+
+
+def _constant_classifier(classes: Any, label: Any, shares: Floats) -> Any:
+    """A classifier that always predicts one label, by the shares of all classes."""
+
+    def predict_proba(X: Any) -> Floats:
+        return np.tile(shares, (len(X), 1))
+
+    model = DummyClassifier(strategy="constant", constant=label)
+    model.fit(np.zeros((classes.size, 1)), classes).predict_proba = predict_proba
+    return model

@@ -6,6 +6,7 @@ update sums of squares and products, and one elimination serves all prefixes of 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from shapley2d._tables.problem import Split
 
     Pair = tuple[Ints, Ints, Ints, Ints]  # rows, sizes, encoded columns, ends: a grid's two chains
+
+
+_AT_ONCE = 2**28  # rows x pairs of columns x validation rows between two pauses: half a second
 
 
 def swept(
@@ -57,6 +61,7 @@ class Sweep(CellGame):
     ``_fill`` gives the weight of right answers, or squared errors times weights.
     """
 
+    trains_alone = False
     scale_free = False  # whether columns may be multiplied by one number, to bring them near 1
 
     def __init__(self, split: Split) -> None:
@@ -98,9 +103,14 @@ class Sweep(CellGame):
         return r_squared(self._spread + self._total * predicted[:, 0] ** 2, self._spread)
 
     def _scores(self, pair: Pair) -> Floats:
-        _, sizes, _, ends = pair
-        grid = np.empty((sizes.size, ends.size))
-        self._fill(pair, grid)
+        rows, sizes, width, ends = pair
+        grid, n_valid = np.empty((sizes.size, ends.size)), self._weights.size
+        # each part adds up all earlier rows again, which has to stay a small part of its work
+        step = max(_AT_ONCE // (width.size**2 * n_valid), 32 * rows.size // n_valid, 1)
+        for first in range(0, sizes.size, step):
+            part = slice(first, first + step)
+            self.pause(grid[part].size)
+            self._fill((rows, sizes[part], width, ends), grid[part])
         return grid / self._total if self._classifies else r_squared(grid, self._spread)
 
     def _fill(self, pair: Pair, grid: Floats) -> None:
@@ -169,15 +179,10 @@ class RidgeSweep(Sweep):
 
 def _ridge_predictions(train: Floats, targets: Floats, valid: Floats) -> Floats:
     """Predictions of a ridge regression; ignores directions that differ by rounding alone."""
-    centre, middle = train.mean(axis=0), targets.mean(axis=0)
-    off = train - centre
-    size = float(np.abs(off).max(initial=0.0)) or 1.0
-    left, spectrum, right = np.linalg.svd(off / size, full_matrices=False)
-    usable = spectrum > np.finfo(np.float64).eps * max(off.shape) * spectrum.max(initial=0.0)
-    penalty = ridge.ALPHA / size / size
-    shrink = np.where(usable, spectrum / np.where(usable, spectrum**2 + penalty, 1.0), 0.0)
-    onto = (right.T * shrink) @ (left.T @ (targets - middle))
-    return np.asarray(middle + ((valid - centre) / size) @ onto)
+    centre, middle, width = train.mean(axis=0), targets.mean(axis=0), train.shape[1]
+    system = np.concatenate([train - centre, math.sqrt(ridge.ALPHA) * np.eye(width)])
+    wanted = np.concatenate([targets - middle, np.zeros((width, middle.size))])
+    return np.asarray(middle + (valid - centre) @ np.linalg.lstsq(system, wanted, rcond=None)[0])
 
 
 def number_targets(split: Split) -> tuple[Floats, Floats, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -15,26 +15,24 @@ from shapley2d.exceptions import OutOfTimeError
 
 if TYPE_CHECKING:
     from shapley2d._methods.run import Run
-    from shapley2d._models.game_draws import GameDraws
     from shapley2d._theory.game import Game
 
 
-def check_time(draws: GameDraws, run: Run) -> None:
+def check_time(draws: Any, run: Run) -> None:
     """Refuse a time limit in which too few draws for a first result can be made."""
-    games = draws.games
-    sweeps = draws.compiled and hasattr(games[0], "grid")
-    if run.limit is None or run.checkpoint is not None or sweeps:
+    game, n_folds = draws.games[0], len(draws.games)
+    if run.limit is None or run.checkpoint is not None or not getattr(game, "trains_alone", False):
         return
-    n, m = games[0].n_rows, games[0].n_columns
-    draw_s = _training_seconds(games[0]) * n * m * len(games)  # of one core
+    n, m = game.n_rows, game.n_columns
+    draw_s = _training_seconds(game) * n * m * n_folds  # of one core
     n_jobs = -1 if draws.compiled and run.n_jobs is None else run.n_jobs
     left_s = float(run.limit.left() * effective_n_jobs(n_jobs))
-    if LEAST_DRAWS * draw_s <= left_s:
+    share = left_s / (LEAST_DRAWS * draw_s)
+    if share >= 1:
         return
-    fit = int(min(left_s * n / (LEAST_DRAWS * draw_s), n - 1))  # groups with time for enough draws
     ways = ["give it more time"]
-    if fit >= 2:
-        ways.append(f"value at most {fit:,} groups of rows (row_groups)")
+    if int(share * n) >= 2:
+        ways.append(f"value at most {int(share * n):,} groups of rows (row_groups)")
     if getattr(run.progress, "otherwise", ""):  # where a forest can answer the same question
         ways.append("value every cell by trees, faster: method='forest'")
     raise OutOfTimeError(

@@ -10,9 +10,9 @@ which is (n + 1) (m + 1) trainings.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
-from shapley2d._models.model_method import MODEL, PREPROCESS, ModelMethod
+from shapley2d._models.methods import AnyModel, ModelMethod, Preprocess
 from shapley2d._rivals.refusals import refuse_semivalue
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ class LeaveOneOut(ModelMethod):
     )
     total: ClassVar[str] = ""
 
-    model: Annotated[Any, MODEL] = "tree"
-    preprocess: Annotated[Literal["auto", "none"], PREPROCESS] = "auto"
+    model: AnyModel = "tree"
+    preprocess: Preprocess = "auto"
 
     def draws_of(
         self, games: Sequence[Game], rows: Sequence[Ints | slice], n_rows: int, run: Run

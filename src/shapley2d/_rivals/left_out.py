@@ -22,10 +22,11 @@ class LeftOut(GameDraws):
     def __init__(self, *asked: Any) -> None:
         super().__init__(*asked)
         self.count = self.first = max(game.n_rows for game in self.games) * len(self.games)
+        self.n_utilities = sum((one.n_rows + 1) * (one.n_columns + 1) for one in self.games)
         self._whole: dict[int, Floats] = {}
 
     def __call__(self, number: int) -> Draw:
-        k, row = self._placed(number)
+        row, k = divmod(number, len(self.games))
         game = self.games[k]
         n, m = game.n_rows, game.n_columns
         # error lines of validation rows, where a game has them, stand behind every value
@@ -42,9 +43,7 @@ class LeftOut(GameDraws):
 
     def _scores(self, k: int, rows: Bools, columns: Bools) -> Floats:
         """Scores by some rows, under all columns and under all but one."""
-        if not rows.any() and not self._guesses[k]:
-            return np.zeros((len(columns), 1 + self.lines) if self.lines else len(columns))
-        return np.asarray(self.games[k].utilities(rows[None], columns)[0])
+        return np.asarray(self.utilities(k, rows[None], columns)[0])
 
     def facts(self, count: int) -> dict[str, Any]:  # noqa: ARG002
-        return {"n_utilities": sum((one.n_rows + 1) * (one.n_columns + 1) for one in self.games)}
+        return {"n_utilities": self.n_utilities}

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from shapley2d._base.arrays import Bools, Floats, Ints
@@ -37,7 +39,12 @@ class EncodedTables:
 
 def encode_tables(train: Table, valid: Table) -> EncodedTables:
     """Encode a training table and a validation table with the same columns."""
-    pieces = [_encode(t, v) for t, v in zip(train.columns, valid.columns, strict=True)]
+    return encode_columns(train.columns, valid.columns)
+
+
+def encode_columns(train: Sequence[Column], valid: Sequence[Column]) -> EncodedTables:
+    """Encode columns of a training table and those of a validation table."""
+    pieces = [_encode(t, v) for t, v in zip(train, valid, strict=True)]
     widths = [left.shape[1] for left, _ in pieces]
     missing = [bool(np.isnan(left).any() or np.isnan(right).any()) for left, right in pieces]
     return EncodedTables(

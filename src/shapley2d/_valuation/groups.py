@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING
 
 from shapley2d._knn.method import KNN
 from shapley2d._models.by_name import check_neighbours
-from shapley2d._models.exact import Exact
-from shapley2d._models.model_method import ModelMethod
-from shapley2d._models.monte_carlo import MonteCarlo
+from shapley2d._models.methods import Exact, ModelMethod, MonteCarlo
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from shapley2d._base.words import shown
 from shapley2d._forest.method import Forest
 from shapley2d._knn.method import KNN
 from shapley2d._methods.method import Method
-from shapley2d._models.exact import Exact
-from shapley2d._models.monte_carlo import MonteCarlo
+from shapley2d._models.methods import Exact, MonteCarlo
 from shapley2d._rivals.flat import Flat
 from shapley2d._rivals.leave_one_out import LeaveOneOut
 from shapley2d._rivals.out_of_bag import OutOfBag

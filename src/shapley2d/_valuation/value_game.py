@@ -14,7 +14,7 @@ from shapley2d._base.words import shown
 from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run
 from shapley2d._methods.solve import solve_draws
-from shapley2d._models.function import FunctionGame
+from shapley2d._models.games import FunctionGame, PausingGame
 from shapley2d._tables.frames import frame_kind
 from shapley2d._theory.game import Game
 from shapley2d._valuation.methods import find_method
@@ -99,16 +99,14 @@ def value_game(
             "checkpoint cannot tell one game of yours from another: say which it is by name, and "
             "take another name when you change it"
         )
-    game: Game = (
-        h
-        if isinstance(h, Game)
-        else FunctionGame(h, int(n_rows), int(n_columns), run.limit and run.limit.at_latest())
-    )
+    game: Game = h if isinstance(h, Game) else FunctionGame(h, int(n_rows), int(n_columns))
     if (game.n_rows, game.n_columns) != (n_rows, n_columns):
         raise InputError(
             f"the game has {game.n_rows} rows and {game.n_columns} columns, not {n_rows=}, "
             f"{n_columns=}"
         )
+    if run.limit is not None and not hasattr(game, "pause"):
+        game = PausingGame(game)
     run = replace(run.advising(), game=None if name is None else str(name))
     estimate = solve_draws(found, found.draws_of([game], [slice(None)], int(n_rows), run), run)
     call = {**asked, "method": found, "random_state": run.seed, "name": None}

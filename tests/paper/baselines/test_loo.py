@@ -5,7 +5,7 @@ import pytest
 
 from model_oracles import make_split
 from shapley2d import InputError, value_cells
-from shapley2d._models.function import FunctionGame
+from shapley2d._models.games import FunctionGame
 from shapley2d._tables.problem import make_problem
 from shapley2d_paper.baselines import LOO, TreeMC
 from shapley2d_paper.baselines.loo import leave_one_out
