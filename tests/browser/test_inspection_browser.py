@@ -92,6 +92,8 @@ def test_the_first_suspect_is_shown_with_its_row(open_inspection, inspection):
     assert first["column"] in words and f"row {first['row']}" in words
     assert first["entry"] in page.inner_text("#detail .change")
     assert first["expected"] in page.inner_text("#detail .change")
+    assert f"the suggestion {100 * first['sure']:.0f} % likely right" in words
+    assert lines(page).first.locator(".sure").inner_text() == f"{100 * first['sure']:.0f} %"
     assert "Why" in words and "The row around it" in words
     assert page.locator(".row-around tr").count() == 8
     assert page.locator(".row-around tr.here th").inner_text() == first["column"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.told import brief_number, brief_record, brief_text
-from shapley2d._base.words import counted, shorten
+from shapley2d._base.words import counted, plural, shorten
 from shapley2d._inspection.cells import percent, reasons_text
 from shapley2d._inspection.ranking import rank_cells
 from shapley2d._inspection.repeated_rows import ROWS
@@ -66,7 +66,8 @@ def headline(inspection: InspectedCells) -> str:
     out = findings_out(inspection)
     if not out:
         return said or "nothing stands out"
-    return f"{said or 'no entry stands out'}; {counted(len(out), 'finding')} about the table"
+    found = f"{counted(len(out), 'finding')} {plural(len(out), 'stands', 'stand')} out"
+    return f"{said}; {found}" if said else f"{found}, but no entry does"
 
 
 def _outstanding(inspection: InspectedCells, columns: slice, one: str, many: str) -> str:

@@ -182,7 +182,8 @@ def inspect(
         which = f", those of {counted(lost, 'missing column')} included" if lost else ""
         wrong.append(f"{n_out:,} entries stand out{which}, more than --fail-if {most:,}")
     if by_findings and (out := findings_out(inspection)):
-        wrong.append(f"{counted(len(out), 'finding')} about the table (--fail-if findings)")
+        stand = plural(len(out), "stands", "stand")
+        wrong.append(f"{counted(len(out), 'finding')} {stand} out (--fail-if findings)")
     if wrong:
         say(f"shapley2d: {'; '.join(wrong)}")
         raise typer.Exit(STANDS_OUT)

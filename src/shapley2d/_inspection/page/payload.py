@@ -75,7 +75,7 @@ def _cell(inspection: InspectedCells, i: int, j: int) -> dict[str, Any]:
         "likely": cells.likely_text(i, j),
         "alternatives": [[text, round(chance, 4)] for text, chance in cells.alternatives(i, j)],
         "p": round(float(cells.probability[i, j]), 5),
-        "right": round(cells.suggestion_probability(i, j), 4),
+        "sure": round(cells.suggestion_probability(i, j), 4),
         "why": [[words, round(share, 3)] for words, share in cells.reasons(i, j)],
     }
 

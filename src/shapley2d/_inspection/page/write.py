@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from shapley2d._base.checks import check_whole
 from shapley2d._base.page import write_page
 from shapley2d._inspection.page.payload import cells_to_list, make_payload
-from shapley2d._inspection.said import headline
+from shapley2d._inspection.said import findings_out, headline
 
 if TYPE_CHECKING:
     import os
@@ -70,6 +70,7 @@ def write_inspection(
         n_labels=sum(j == n_columns for _, j in listed),
         row_word=inspection._row_word,
         n_findings=len({finding.text for finding in inspection.findings}),
+        n_findings_out=len(findings_out(inspection)),
         n_settled=len(inspection._settled),
         changes=changes[:1000],
         n_changes=len(changes),

@@ -26,7 +26,7 @@ function startDetail(data, { chosen, decide, leave }) {
     parts.push(change);
     const likely = cell.alternatives.length ? "" : cell.likely;
     const facts = [`${percent(cell.p)} likely wrong`];
-    if (cell.expected !== cell.entry) facts.push(`the suggestion ${percent(cell.right)} likely right`);
+    if (cell.expected !== cell.entry) facts.push(`the suggestion ${percent(cell.sure)} likely right`);
     const words = make("p", { className: "muted facts-line" }, facts.join(", "));
     if (likely) words.append("; expected ", quoted(likely, 60));
     parts.push(words);

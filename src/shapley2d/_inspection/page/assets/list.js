@@ -51,7 +51,7 @@ class SuspectList {
 
   draw() {
     while (this.place >= this.shown) this.shown += CHUNK;
-    const names = [["", "state"], [this.data.rowWord], ["column"], ["entry → expected"], ["wrong", "right"], ["why"], [""]];
+    const names = [["", "state"], [this.data.rowWord], ["column"], ["entry → expected"], ["wrong", "right"], ["sure", "right"], ["why"], [""]];
     const lines = this.found.slice(0, this.shown).map((cell, place) => this.line(cell, place));
     if (this.labels >= 0 && this.labels < lines.length) {
       lines.splice(this.labels, 0, make("tr", { className: "part" }, make("th", { colSpan: names.length, scope: "rowgroup", textContent: "Labels to check" })));
@@ -71,7 +71,9 @@ class SuspectList {
     if (cell.j === this.data.label) column.append(make("span", { className: "badge", textContent: "label" }));
     const change = make("td", { className: "text change", role: "gridcell" });
     const wrong = make("td", { className: "right number wrong", role: "gridcell", "data-name": "wrong" }, percent(cell.p), meter(cell.p));
-    const parts = [state, name, column, change, wrong];
+    const known = cell.expected !== cell.entry;
+    const sure = make("td", { className: "right number sure", role: "gridcell", "data-name": "sure" }, known ? percent(cell.sure) : "");
+    const parts = [state, name, column, change, wrong, sure];
     const [first] = cell.why;
     parts.push(make("td", { className: "context why", role: "gridcell" }, first ? quoted(first[0].split(": expected ")[0], 90) : ""));
     const acts = make("td", { className: "acts", role: "gridcell" });
