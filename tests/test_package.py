@@ -29,6 +29,15 @@ def test_public_names_resolve():
         _ = shapley2d.nonsense
 
 
+def test_the_inspection_is_a_public_part():
+    import shapley2d.inspection as part
+
+    assert {"inspect_cells", "CellInspector", "Inspection", "measure_repair"} <= {*part.__all__}
+    assert all(
+        getattr(shapley2d, name, part.ColumnFinding) is getattr(part, name) for name in part.__all__
+    )
+
+
 def test_signatures_are_written_out():
     """Tools that read the code see the same keywords as those that run it."""
     for name in shapley2d.__all__:
