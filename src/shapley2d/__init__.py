@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from shapley2d._rivals.flat import Flat
     from shapley2d._rivals.leave_one_out import LeaveOneOut
     from shapley2d._rivals.out_of_bag import OutOfBag
-    from shapley2d._rivals.random import Random
+    from shapley2d._rivals.random_values import Random
     from shapley2d._valuation.cells import value_cells
     from shapley2d._valuation.comparison import Comparison
     from shapley2d._valuation.estimator import CellValuer
@@ -97,7 +97,7 @@ _HOMES = {
     "Option": "shapley2d._methods.method",
     "OutOfBag": "shapley2d._rivals.out_of_bag",
     "PredictionExplainer": "shapley2d._forest.explain",
-    "Random": "shapley2d._rivals.random",
+    "Random": "shapley2d._rivals.random_values",
     "RepairGain": "shapley2d._inspection.repair_gain",
     "Stratum": "shapley2d._estimation.draws",
     "Valuation": "shapley2d._valuation.valuation",

@@ -146,7 +146,7 @@ CASES = [
     (GOOD + "--task clasification", "(did you mean 'classification'?)"),
     ("cells good.csv", "Missing option '--target'"),
     ("bogus", "No such command 'bogus'"),
-    (GOOD + "--model tree", ("--model goes with --method mc or exact or forest, not with knn: set --method mc "
+    (GOOD + "--model tree", ("--model goes with --method mc or exact or forest or loo, not with knn: set --method mc "
                               "or leave")),
     (GOOD + "--method forest --truncation 0.1", "--truncation goes with --method mc, not with forest"),
     (GOOD + "--method mc -k 3", ("--n-neighbors goes with --method knn, not with mc: set --method knn, set --model "

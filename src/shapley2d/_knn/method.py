@@ -223,7 +223,7 @@ class KNN(Method):
         everything, wanted = 2**n_columns, self.n_subsets
         takes_all = self.subsets == "all"
         if wanted is None:
-            wanted = FIRST_PER_COLUMN * n_columns
+            wanted = max(FIRST_PER_COLUMN * n_columns, 1)
             few = everything * _pairs(problem) <= FEW_TRIPLES
             takes_all = takes_all or (
                 self._may_take_all(n_columns) and (few or self.tolerance == 0)

@@ -38,10 +38,10 @@ class LeaveOneOut(ModelMethod):
 
     Examples
     --------
-    >>> from shapley2d import LeaveOneOut, value_cells
-    >>> X, y = [[0, 5], [1, 5], [9, 5], [8, 5]], ["low", "low", "high", "high"]
-    >>> value_cells(X, y, X, y, method=LeaveOneOut("tree")).values.tolist()
-    [[0.0, 0.0], [0.25, 0.0], [0.0, 0.0], [0.25, 0.0]]
+    >>> from shapley2d import LeaveOneOut, value_game
+    >>> v = value_game(lambda S, F: S.sum() ** 2 * F.sum(), 3, 2, method=LeaveOneOut())
+    >>> v.values.tolist()
+    [[5.0, 5.0], [5.0, 5.0], [5.0, 5.0]]
     """
 
     name: ClassVar[str] = "loo"

@@ -22,7 +22,7 @@ from shapley2d._models.methods import Exact, MonteCarlo
 from shapley2d._rivals.flat import Flat
 from shapley2d._rivals.leave_one_out import LeaveOneOut
 from shapley2d._rivals.out_of_bag import OutOfBag
-from shapley2d._rivals.random import Random
+from shapley2d._rivals.random_values import Random
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
