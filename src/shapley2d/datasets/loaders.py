@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+Loaded = tuple[Any, "np.ndarray[Any, Any]"]
+"""A frame of features and the target."""
+
 CensusPart = Literal["train", "test", "both"]
 
 CENSUS_TRAIN = 32_561
@@ -76,7 +79,7 @@ HEART_FLAGS = ("fbs", "exang")
 """Yes or no: fasting blood sugar above 120 mg/dl, angina induced by exercise."""
 
 
-def load_breast_cancer_original(frame: str | None = None) -> tuple[Any, np.ndarray[Any, Any]]:
+def load_breast_cancer_original(frame: str | None = None) -> Loaded:
     """Breast Cancer Wisconsin (Original): 699 patients, 9 grades of 1 to 10, benign or malignant.
 
     The table comes with the package (UCI Machine Learning Repository, CC BY 4.0; Wolberg 1990,
@@ -107,9 +110,7 @@ def load_breast_cancer_original(frame: str | None = None) -> tuple[Any, np.ndarr
     )
 
 
-def load_census(
-    part: CensusPart = "train", frame: str | None = None
-) -> tuple[Any, np.ndarray[Any, Any]]:
+def load_census(part: CensusPart = "train", frame: str | None = None) -> Loaded:
     """Census (Adult): 48,842 Americans in 1994, and whether they earn over 50,000 dollars.
 
     The table comes with the package (UCI Machine Learning Repository, CC BY 4.0; Becker & Kohavi
@@ -150,7 +151,7 @@ def load_census(
     return to_frame(table.drop_columns(["income"]), frame), np.array(table["income"].to_pylist())
 
 
-def load_credit(frame: str | None = None) -> tuple[Any, np.ndarray[Any, Any]]:
+def load_credit(frame: str | None = None) -> Loaded:
     """Credit: 30,000 credit-card clients in Taiwan in 2005, and whether they paid the next bill.
 
     The table comes with the package (UCI Machine Learning Repository, CC BY 4.0; Yeh 2009,
@@ -190,9 +191,7 @@ def load_credit(frame: str | None = None) -> tuple[Any, np.ndarray[Any, Any]]:
     return to_frame(table, frame), y
 
 
-def load_heart(
-    frame: str | None = None, *, distinct: bool = False
-) -> tuple[Any, np.ndarray[Any, Any]]:
+def load_heart(frame: str | None = None, *, distinct: bool = False) -> Loaded:
     """Heart: 1,025 rows about patients of a Cleveland clinic, of which only 302 are distinct.
 
     The file does not come with the package, because its licence is not known: get ``heart.csv``
@@ -270,7 +269,7 @@ def _unpacked(path: Path) -> bytes:
         raise InputError(f"{path} cannot be unpacked: {error}") from error
 
 
-def load_wine(frame: str | None = None) -> tuple[Any, np.ndarray[Any, Any]]:
+def load_wine(frame: str | None = None) -> Loaded:
     """Wine: 178 wines of three growers, 13 measurements, from scikit-learn's copy.
 
     Parameters
@@ -298,7 +297,7 @@ def load_wine(frame: str | None = None) -> tuple[Any, np.ndarray[Any, Any]]:
     return to_frame(pa.table(columns), frame), wine.target_names[wine.target]
 
 
-_LOADERS: dict[str, Callable[..., tuple[Any, np.ndarray[Any, Any]]]] = {
+_LOADERS: dict[str, Callable[..., Loaded]] = {
     "breast_cancer_original": load_breast_cancer_original,
     "census": load_census,
     "credit": load_credit,
@@ -310,7 +309,7 @@ DATASETS = tuple(_LOADERS)
 """The names that ``load_dataset`` and ``paper_table`` know."""
 
 
-def load_dataset(name: str, frame: str | None = None) -> tuple[Any, np.ndarray[Any, Any]]:
+def load_dataset(name: str, frame: str | None = None) -> Loaded:
     """Load a table by its name.
 
     Parameters

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import narwhals.stable.v2 as nw
-import numpy as np
 
 from shapley2d._base.arrow import pa
 from shapley2d._base.words import one_of, shown
@@ -22,7 +21,7 @@ from shapley2d._tables.frames import FRAME_KINDS, frame_kind
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 VARIABLE = "SHAPLEY2D_DATA"
 
@@ -77,23 +76,18 @@ def read_csv(content: bytes) -> Any:
     return csv.read_csv(BufferReader(content), convert_options=options).combine_chunks()
 
 
-def as_categories(labels: Any) -> Any:
-    """Text as categories in alphabetical order."""
-    from pyarrow import compute
-
-    if isinstance(labels, pa.ChunkedArray):
-        labels = labels.combine_chunks()
-    encoded = pa.array(labels, pa.string()).dictionary_encode()
-    order = compute.array_sort_indices(encoded.dictionary).to_numpy()
-    rank = pa.array(np.argsort(order).astype(np.int32))
-    return pa.DictionaryArray.from_arrays(
-        rank.take(encoded.indices), encoded.dictionary.take(pa.array(order))
-    )
+def as_categories(labels: Iterable[Any]) -> Any:
+    """Text, None where missing, as categories in alphabetical order."""
+    texts = labels.to_pylist() if hasattr(labels, "to_pylist") else [*labels]
+    words = sorted({*texts} - {None})
+    place = {word: code for code, word in enumerate(words)}
+    codes = pa.array([place.get(text) for text in texts], pa.int32())
+    return pa.DictionaryArray.from_arrays(codes, pa.array(words, pa.string()))
 
 
 def name_codes(codes: Any, names: Mapping[int, str]) -> Any:
     """A column of codes as named categories; a code without a name is missing."""
-    return as_categories([names.get(code) for code in np.asarray(codes).tolist()])
+    return as_categories(map(names.get, codes.to_pylist()))
 
 
 def to_frame(table: Any, frame: str | None) -> Any:

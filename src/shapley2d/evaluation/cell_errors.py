@@ -20,9 +20,12 @@ from shapley2d.exceptions import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from shapley2d._base.arrays import Bools, Floats, Ints
 
-_KEYS = ("789", "456", "123", " 0 ")  # a number pad
+_BESIDE = {  # the keys beside, above and below on a number pad
+    "7": "84", "8": "795", "9": "86", "4": "571", "5": "4682", "6": "593", "1": "24", "2": "1350",
+    "3": "26", "0": "2",
+}  # fmt: skip
 
 AGE_TYPOS = {17: 71, 71: 17, 18: 81, 81: 18, 19: 91, 91: 19}
 """The typing errors of the paper: ages with swapped digits."""
@@ -37,12 +40,12 @@ _UNIT_FACTORS = (2.54, 2.2046, 60.0, 1000.0)  # inch to cm, kg to lb, hours to m
 class CleanTable:
     """A table before errors are injected."""
 
-    numbers: NDArray[np.float64]  # (n, m)
-    labels: NDArray[np.intp]  # (n,)
-    categorical: NDArray[np.bool_]  # (m,)
-    free: NDArray[np.bool_]  # (n, m): the cells that may change
+    numbers: Floats  # (n, m)
+    labels: Ints  # (n,)
+    categorical: Bools  # (m,)
+    free: Bools  # (n, m): the cells that may change
 
-    def present(self, j: int) -> NDArray[np.float64]:
+    def present(self, j: int) -> Floats:
         """The entries of a column that are not missing."""
         column = self.numbers[:, j]
         return column[~np.isnan(column)]
@@ -61,7 +64,7 @@ class CleanTable:
 
 def _cell_by_cell(
     clean: CleanTable, wanted: int, rng: np.random.Generator, draw: Callable[[int, int], float]
-) -> NDArray[np.float64]:
+) -> Floats:
     """Change cells in random order; ``draw`` gives a new value, or NaN to skip the cell."""
     numbers = clean.numbers.copy()
     for flat in rng.permutation(numbers.size):
@@ -76,23 +79,21 @@ def _cell_by_cell(
     return numbers
 
 
-def unlikely(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def unlikely(clean: CleanTable, wanted: int, rng: np.random.Generator) -> Floats:
     """Values that are rare among the rows of the same label."""
     return _rare(clean, clean.labels, wanted, rng)
 
 
-def low_density(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def low_density(clean: CleanTable, wanted: int, rng: np.random.Generator) -> Floats:
     """Values that are rare among all rows."""
     return _rare(clean, np.zeros_like(clean.labels), wanted, rng)
 
 
-def _rare(
-    clean: CleanTable, groups: NDArray[np.intp], wanted: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
+def _rare(clean: CleanTable, groups: Ints, wanted: int, rng: np.random.Generator) -> Floats:
     """Values that are rare in the row's group."""
 
     @cache
-    def candidates(j: int, group: int) -> tuple[NDArray[np.float64], float]:
+    def candidates(j: int, group: int) -> tuple[Floats, float]:
         """Rare values, and the width of the interval around each."""
         members = clean.numbers[groups == group, j]
         members = members[~np.isnan(members)]
@@ -115,9 +116,7 @@ def _rare(
     return _cell_by_cell(clean, wanted, rng, draw)
 
 
-def _density(
-    members: NDArray[np.float64], column: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _density(members: Floats, column: Floats) -> tuple[Floats, Floats]:
     """Kernel density of the members, on a grid of the column's range plus three bandwidths.
 
     The grid has no negative numbers if the column has none.
@@ -133,7 +132,7 @@ def _density(
     return (edges[1:] + edges[:-1]) / 2, density
 
 
-def tail(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def tail(clean: CleanTable, wanted: int, rng: np.random.Generator) -> Floats:
     """Numbers three to five standard deviations from the column's mean."""
     means, spreads = np.nanmean(clean.numbers, axis=0), np.nanstd(clean.numbers, axis=0)
     whole = [clean.whole(j) for j in range(means.size)]
@@ -152,7 +151,7 @@ def tail(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[np
     return _cell_by_cell(clean, wanted, rng, draw)
 
 
-def swapped(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def swapped(clean: CleanTable, wanted: int, rng: np.random.Generator) -> Floats:
     """Entries of two rows swapped in one column; the rows differ in class if possible."""
     numbers, free = clean.numbers.copy(), clean.free.copy()
     for flat in rng.permutation(numbers.size):
@@ -173,7 +172,7 @@ def swapped(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray
     return numbers
 
 
-def typo(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def typo(clean: CleanTable, wanted: int, rng: np.random.Generator) -> Floats:
     """Numbers with a typing error; categories replaced by another."""
     categories = {
         j: np.unique(clean.present(j)) for j in np.flatnonzero(clean.categorical).tolist()
@@ -191,18 +190,15 @@ def typo(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[np
     return _cell_by_cell(clean, wanted, rng, draw)
 
 
-def units(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def units(clean: CleanTable, wanted: int, rng: np.random.Generator) -> Floats:
     """Part of one numeric column in another unit."""
     numbers = clean.numbers.copy()
     numeric = np.flatnonzero(~clean.categorical & (np.nanstd(clean.numbers, axis=0) > 0))
     continuous = [j for j in numeric.tolist() if not clean.graded(j)] or numeric.tolist()
     # zero is zero in any unit, and the wrong unit must not become the typical one
     eligible = clean.free & (clean.numbers != 0)
-    room = {j: int(np.count_nonzero(eligible[:, j])) // 2 for j in continuous}
-    enough = [j for j in continuous if room[j] >= wanted]
-    if not enough:
-        most = max(room.values(), default=0)
-        enough = [j for j in continuous if room[j] == most]
+    room = np.count_nonzero(eligible, axis=0) // 2
+    enough = [j for j in continuous if room[j] >= min(wanted, room[continuous].max())]
     if not enough:
         return numbers
     j = int(rng.choice(enough))
@@ -218,9 +214,7 @@ def units(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[n
     return numbers
 
 
-def mistype_ages(
-    ages: NDArray[np.float64], count: int, rng: np.random.Generator
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def mistype_ages(ages: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, Bools]:
     """Mistype some ages: swap 17 and 71, 18 and 81, 19 and 91.
 
     Parameters
@@ -264,7 +258,7 @@ def mistype_number(entry: float, *, whole: bool) -> list[float]:
             continue
         before, after = text[:k], text[k + 1 :]
         slips.update((before + digit + digit + after, before + after))
-        slips.update(before + key + after for key in _neighbours(digit))
+        slips.update(before + key + after for key in _BESIDE[digit])
         if after[:1].isdigit():
             slips.add(before + after[0] + digit + after[1:])
     sign = -1.0 if entry < 0 else 1.0
@@ -273,17 +267,7 @@ def mistype_number(entry: float, *, whole: bool) -> list[float]:
     return sorted(number for number in numbers if not whole or number.is_integer())
 
 
-@cache
-def _neighbours(digit: str) -> tuple[str, ...]:
-    """The keys beside, above and below on a number pad."""
-    (row,) = (row for row, keys in enumerate(_KEYS) if digit in keys)
-    column = _KEYS[row].index(digit)
-    around = ((row, column - 1), (row, column + 1), (row - 1, column), (row + 1, column))
-    keys = (_KEYS[r][c] for r, c in around if 0 <= r < len(_KEYS) and 0 <= c < 3)
-    return tuple(key for key in keys if key.isdigit())
-
-
-CELL_ERRORS: dict[str, Callable[[CleanTable, int, np.random.Generator], NDArray[np.float64]]] = {
+CELL_ERRORS: dict[str, Callable[[CleanTable, int, np.random.Generator], Floats]] = {
     "unlikely": unlikely,
     "low-density": low_density,
     "tail": tail,

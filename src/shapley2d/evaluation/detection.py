@@ -16,6 +16,8 @@ from shapley2d.exceptions import InputError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from shapley2d._base.arrays import Floats
+
 SHARES = (0.01, 0.02, 0.05, 0.10)
 """Shares of inspected cells that :func:`detection_scores` reports."""
 
@@ -40,9 +42,7 @@ def average_precision(scores: ArrayLike, truth: ArrayLike) -> float:
     return float((errors / sizes * precision).sum() / all_errors.sum())
 
 
-def detection_curve(
-    scores: ArrayLike, truth: ArrayLike, inspected: ArrayLike
-) -> NDArray[np.float64]:
+def detection_curve(scores: ArrayLike, truth: ArrayLike, inspected: ArrayLike) -> Floats:
     """Share of all errors found after inspecting given numbers of cells.
 
     Parameters

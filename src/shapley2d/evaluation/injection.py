@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Bools, Floats, Ints
+
 ERROR_KINDS = (*CELL_ERRORS, "labels")
 """The kinds of errors of :func:`inject_errors`."""
 
@@ -56,18 +58,18 @@ class Corrupted:
         The kind of error of each changed cell, empty elsewhere.
     """
 
-    numbers: NDArray[np.float64]
-    labels: NDArray[np.intp]
-    cells: NDArray[np.bool_]
-    rows: NDArray[np.bool_]
+    numbers: Floats
+    labels: Ints
+    cells: Bools
+    rows: Bools
     kinds: NDArray[np.str_]
 
 
 def inject_errors(
     kinds: str | Sequence[str],
-    numbers: NDArray[np.float64],
-    labels: NDArray[np.intp],
-    categorical: NDArray[np.bool_],
+    numbers: Floats,
+    labels: Ints,
+    categorical: Bools,
     share: float,
     rng: np.random.Generator,
 ) -> Corrupted:
@@ -161,7 +163,7 @@ def _count(kind: str, share: float, n_cells: int, n_rows: int) -> int:
     return wanted
 
 
-def _flip(labels: NDArray[np.intp], wanted: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def _flip(labels: Ints, wanted: int, rng: np.random.Generator) -> Ints:
     classes, codes = np.unique(labels, return_inverse=True)
     if classes.size < 2:
         raise InputError("labels of one class cannot be flipped")
