@@ -24,6 +24,7 @@ demo: $(INSTALLED)
 
 # without the warm-up both workers would compile the same code at the same time
 test: $(READY)
+	@echo "Compiling what most tests need: seconds, or two minutes the first time. Then come the tests."
 	$(BIN)/python tests/warm_up.py
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
@@ -138,6 +139,7 @@ python:
 
 # --no-compile: compiling all of what is installed takes longer than installing it, and Python compiles what it imports
 $(INSTALLED): pyproject.toml | python
+	@echo "Setting up $(VENV): a minute or two, once."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --no-compile --editable . $(CONSTRAINT)
 	@touch $@

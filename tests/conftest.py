@@ -1,6 +1,8 @@
 """What the tests share: settings, and the paper's data where it is at hand."""
 
 import os
+import signal
+import threading
 from pathlib import Path
 
 # two workers share the cores: threads of LightGBM and scikit-learn would wait for each other
@@ -14,6 +16,11 @@ COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("ci", max_examples=15, derandomize=True, **COMMON)
 settings.register_profile("more", max_examples=200, **COMMON)
 settings.load_profile("ci")
+
+
+# a shell that runs the tests in the background has Ctrl-C ignored, which some tests press
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
