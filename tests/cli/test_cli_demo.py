@@ -27,10 +27,10 @@ def once(real):
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    """The summary of one run, and its folder; another run takes its values and its inspection."""
+    """What one run prints as JSON, and its folder; another run takes its values."""
     folder = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("value_cells", "value_fragments", "inspect_cells", "measure_repair"):
+        for name in ("value_cells", "value_fragments", "inspect_cells"):
             patch.setattr(shapley2d, name, once(getattr(shapley2d, name)))
         with pytest.MonkeyPatch.context() as first:
             first.chdir(folder)
@@ -38,6 +38,19 @@ def demo(tmp_path_factory):
             first.setattr("shapley2d.cli.demo.show_json", printed.append)
             assert main(["demo", "--json"]) == 0
         yield json.loads(json.dumps(printed[0], default=str)), folder / "shapley2d-demo"
+
+
+@pytest.fixture(scope="module")
+def kinds(demo):
+    """Of every kind of error, an example, and how many are planted, stand out and are suggested."""
+    cells = shapley2d.inspect_cells(demo[1] / "table.csv", "returned")._cells
+    found = {}
+    for one in planted_errors():
+        i, j = int(one["row"]), cells.names.index(one["column"])
+        out, right = bool(cells.standing_out[i, j]), cells.expected_text(i, j) == one["was"]
+        kind = found.setdefault(one["kind"], [f"{one['became']} for {one['was']}", 0, 0, 0])
+        kind[1:] = [a + b for a, b in zip(kind[1:], (1, out, out and right), strict=True)]
+    return found
 
 
 def texts(path):
@@ -59,19 +72,17 @@ def test_every_error_is_in_the_table_and_nothing_else_is_wrong(demo):
     assert len(set(columns["order"])) == len(columns["order"])
 
 
-def test_it_finds_what_people_do_wrong_and_accuses_nothing_else(demo):
-    found, kinds = demo[0], demo[0]["kinds"]
-    assert found["stand_out"] == found["true"] >= 20
-    for name, kind in kinds.items():
+def test_it_finds_what_people_do_wrong_and_accuses_nothing_else(demo, kinds):
+    assert demo[0]["inspect"]["stand_out"] == sum(out for _, _, out, _ in kinds.values()) >= 20
+    for name, (_, planted, out, _) in kinds.items():
         if name not in ("another product", "wrong label"):  # which no single entry gives away
-            assert kind["stand_out"] == kind["planted"], name
-    assert sum(kind["planted"] for kind in kinds.values()) == found["planted"]
+            assert out == planted, name
+    assert sum(planted for _, planted, _, _ in kinds.values()) == demo[0]["planted"]
 
 
 def test_what_was_repaired_is_what_was_there(demo):
     """No entry is changed that was right, and no suggestion that was applied is wrong."""
     found, folder = demo
-    assert found["restored"] == found["repaired"] >= 15
     before, after = texts(folder / "table.csv"), texts(folder / "clean.csv")
     right = {(one["column"], int(one["row"])): one["was"] for one in planted_errors()}
     changed = {
@@ -80,7 +91,7 @@ def test_what_was_repaired_is_what_was_there(demo):
         for i, (old, new) in enumerate(zip(before[name], after[name], strict=True))
         if old != new
     }
-    assert changed.items() <= right.items() and len(changed) == found["repaired"]
+    assert changed.items() <= right.items() and len(changed) == found["restored"] >= 15
     assert "decided of the" in (folder / "page.html").read_text()
     assert (folder / "report.html").read_text().lstrip().lower().startswith("<!doctype html>")
 
@@ -88,8 +99,8 @@ def test_what_was_repaired_is_what_was_there(demo):
 def test_three_contributors_share_the_amount(demo):
     """Who knows the days until delivery is worth most; the page says who is paid what."""
     found, folder = demo
-    worth = found["contributors"]
-    assert [*worth] == ["shop", "carrier", "service"] and max(worth, key=worth.get) == "carrier"
+    worth = [one["contributor"] for one in found["fragments"]["contributors"]]
+    assert worth[0] == "carrier" and {*worth} == {"shop", "carrier", "service"}
     assert len(texts(folder / "shop.csv")["order"]) == len(texts(folder / "labels.csv")["order"])
     held = {name for one in worth for name in texts(folder / f"{one}.csv")} - {"order"}
     assert held == {*texts(folder / "later.csv")} - {"returned"}
@@ -97,23 +108,18 @@ def test_three_contributors_share_the_amount(demo):
     assert all(name in page for name in worth) and "10,000" in page
 
 
-def test_one_screen(demo, capsys, tmp_path, monkeypatch):
+def test_two_screens(demo, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     out, notes = run(capsys, "demo --out again")
     lines = out.splitlines()
     assert "likely wrong" not in notes and lines[0].startswith("1,200 orders of a made-up shop")
-    assert len(lines) < 65 and max(map(len, lines[:-5])) < 240
-    for title in (
-        "1. Which entries are wrong?",
-        "2. Repair:",
-        "3. What is it worth?",
-        "4. Who contributed",
-    ):
-        assert title in out
-    assert "shapley2d inspect again/table.csv --target returned" in out
+    assert len(lines) < 120
+    commands = [line.split()[2] for line in lines if line.startswith("$ shapley2d ")]
+    assert commands == ["inspect", "cells", "fragments"]
+    assert f"{demo[0]['restored']} of the 37 planted errors are now what they were" in out
     assert "--labels again/labels.csv --valid again/later.csv --pay 10000" in out
     assert "e-0" not in out and "x average" not in out
-    assert run(capsys, "demo --out again").out == out  # its own files are no one else's
+    assert len(run(capsys, "demo --out again").out.splitlines()) == len(lines)  # its own files
 
 
 @pytest.mark.parametrize("name", ["table.csv", "page.html", "later.csv"])
@@ -124,11 +130,9 @@ def test_a_file_of_the_user_is_never_overwritten(tmp_path, capsys, name):
     assert [one.read_text() for one in tmp_path.iterdir()] == ["mine"]
 
 
-def test_the_evidence_quotes_the_demo(demo):
+def test_the_evidence_quotes_the_demo(demo, kinds):
     page = (Path(__file__).parents[2] / "docs" / "evidence" / "inspection.md").read_text("utf-8")
-    found = demo[0]
-    assert f"On this table {found['stand_out']} entries stand out" in page
-    for name, kind in found["kinds"].items():
-        numbers = " +".join(str(kind[one]) for one in ("planted", "stand_out", "suggested"))
-        line = rf"^{name} +{re.escape(kind['example'])} +{numbers}$"
+    assert f"On this table {demo[0]['inspect']['stand_out']} entries stand out" in page
+    for name, (example, *counts) in kinds.items():
+        line = rf"^{name} +{re.escape(example)} +{' +'.join(map(str, counts))}$"
         assert re.search(line, page, re.MULTILINE), name

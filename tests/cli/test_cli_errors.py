@@ -93,28 +93,23 @@ CASES = [
     ("cells good.csv -t xyz", "--target xyz: good.csv has no such column: it has 'name', 'age', 'city', 'outcome'"),
     ("cells good.csv -t outcome --drop nam", "--drop nam: good.csv has no such column (did you mean 'name'?)"),
     ("cells good.csv -t outcome --id nam", "--id nam: good.csv has no such column (did you mean 'name'?)"),
-    ("cells good.csv -t outcome --drop outcome", "--drop outcome is the target: drop another column"),
+    ("cells good.csv -t outcome --drop outcome", "--drop outcome is the target: name another column, or choose another --target"),
     (GOOD + "--drop age,city", "good.csv has no columns beside the target 'outcome' and the dropped ones"),
-    ("cells good.csv -t outcome", ("good.csv: column 'name' (24 different texts in 24 rows) looks like a key: run "
-     "shapley2d cells good.csv -t outcome --drop-keys (or name the rows by a key with --id name, or keep it with "
-     "--text name)")),
-    ("cells keys.csv -t y", ("keys.csv: the target 'y' is empty in 2 of 24 rows, first in line 8; columns 'name' (22 "
-     "different texts in 22 rows), 'mail' (22 different texts in 22 rows) look like keys: run shapley2d cells keys.csv "
-     "-t y --drop-missing-target --drop-keys (or fill it; or name the rows")),
+    ("cells keys.csv -t y", "keys.csv: column 'y' is missing (NaN) in 2 rows, first in line 8: drop those rows (--drop-missing-target) or fill them"),
     ("cells keys.csv -t y --drop-keys --drop age,count --drop-missing-target", "keys.csv: all columns look like keys"),
     ("cells good.csv -t name", "good.csv: the target 'name' looks like a key (24 different texts in 24 rows)"),
     (GOOD + "--number ages", "--number ages: good.csv has no such column (did you mean 'age'?)"),
     (GOOD + "--number city", "--number city: no entry of column 'city' is a number, the first is 'A'"),
     (GOOD + "--date age", "--date age: no entry of column 'age' is a date, the first is '20'"),
-    (GOOD + "--number age --text age", "--text age and --number age: give one of them"),
-    (GOOD + "--text name", "--text name is left out by --drop or --id: give one of them"),
+    (GOOD + "--number age --text age", "--text age and --number: give one of them"),
+    (GOOD + "--text name", "--text name is left out by --drop: give one of them"),
     ("cells infinite.csv -t y", "infinite.csv: column 'a' holds an infinite number in line 14: replace it by a number"),
     # target
     ("cells same.csv -t y", "same.csv: column 'y' holds a single class (5): there is nothing to learn"),
     ("cells constant.csv -t y", "constant.csv: column 'y' holds a single class (u): there is nothing to learn"),
-    ("cells blank.csv -t y", "blank.csv: the target 'y' is empty in all 2 rows"),
-    ("cells some.csv -t y", ("some.csv: the target 'y' is empty in 1 of 3 rows, first in line 3: run shapley2d cells "
-     "some.csv -t y --drop-missing-target (or fill it)")),
+    ("cells blank.csv -t y", "blank.csv: column 'y' is missing (NaN) in 2 rows, first in line 2: drop those rows"),
+    ("cells some.csv -t y", ("some.csv: column 'y' is missing (NaN) in 1 row, first in line 3: drop that row "
+     "(--drop-missing-target) or fill it")),
     ("cells dates.csv -t day", ("dates.csv: column 'day' holds dates, which are neither numbers nor classes: predict a "
      "number (such as days since the first date) or a class (such as the year), or set --task classification")),
     ("cells records.jsonl -t y", "records.jsonl, line 2 is not a JSON record"),
@@ -122,13 +117,12 @@ CASES = [
     (GOOD + "--task regression", ("good.csv: column 'outcome' holds text, which regression cannot use: set --task "
      "classification")),
     # validation
-    (GOOD + "--valid other.csv", ("other.csv has no column 'age', which good.csv has (did you mean 'agee'?): a "
-     "validation file needs the same columns")),
-    (GOOD + "--valid more.csv", ("more.csv has a column 'label' that good.csv does not have: leave it out with --drop "
-     "label")),
+    (GOOD + "--valid other.csv", ("other.csv must have the columns of the training table, but it lacks 'age' and "
+     "adds 'agee': rename or drop them")),
+    (GOOD + "--valid more.csv", "more.csv must have the columns of the training table, but it adds 'label'"),
     (GOOD + "--valid texts.csv", "texts.csv: column 'age' holds text, but in the training table it holds numbers"),
     (GOOD + "--valid good.csv --cv 3", "--valid and --cv exclude each other"),
-    (GOOD + "--valid good.csv --groups city", "--valid and --groups exclude each other"),
+    (GOOD + "--valid good.csv --groups city", "--groups says which rows validate others, but there is a validation table good.csv"),
     (GOOD + "--groups town", "--groups town: good.csv has no such column: it has 'name', 'age', 'city', 'outcome'"),
     (GOOD + "--valid-weight mass", "--valid-weight mass: good.csv has no such column"),
     (GOOD + "--valid-weight city", "--valid-weight must hold a number for every row"),
@@ -136,7 +130,7 @@ CASES = [
     (GOOD + "--time-order outcome", "--time-order outcome is the target: name another column"),
     (GOOD + "--groups city", "--groups has 2 groups, too few for --cv 5: ask for fewer folds"),
     (GOOD + "--time-order city", "--time-order must hold a number or a date for every row"),
-    (GOOD + "--time-order age --number age", "--number age is left out by --drop, --time-order or --id: give one of them"),
+    (GOOD + "--time-order age --number age", "--number age is left out by --time-order: give one of them"),
     # options
     (GOOD + "--method best", "'best' is not one of 'knn', 'mc', 'exact', 'forest', 'loo',"),
     (GOOD + "--bogus 3", "No such option: --bogus"),
@@ -146,24 +140,22 @@ CASES = [
     (GOOD + "--task clasification", "(did you mean 'classification'?)"),
     ("cells good.csv", "Missing option '--target'"),
     ("bogus", "No such command 'bogus'"),
-    (GOOD + "--model tree", ("--model goes with --method mc or exact or forest or loo, not with knn: set --method mc "
-                              "or leave")),
-    (GOOD + "--method forest --truncation 0.1", "--truncation goes with --method mc, not with forest"),
-    (GOOD + "--method mc -k 3", ("--n-neighbors goes with --method knn, not with mc: set --method knn, set --model "
-     "knn or leave --n-neighbors out")),
-    (GOOD + "--method mc --model tree -k 3", "--n-neighbors goes with --method knn, not with mc: leave --n-neighbors out"),
-    (GOOD + "--method forest -k 3", "--n-neighbors goes with --method knn, not with forest: set --method knn or leave"),
-    (GOOD + "--method mc --model knn --subsets all", "--subsets goes with --method knn, not with mc: leave --subsets out"),
-    (GOOD + "--method exact --model ridge --tolerance 0.1", "not with exact: set --method mc or leave --tolerance out"),
-    (GOOD + "--method exact -k 3 --max-draws 3", "--n-neighbors goes with --method knn, not with exact: set --model knn or leave --n-neighbors out"),
+    (GOOD + "--model tree", ("--model goes with --method mc or exact or forest or loo, not with --method knn: choose that, "
+     "or leave --model out")),
+    (GOOD + "--method forest --truncation 0.1", "--truncation goes with --method mc, not with --method forest"),
+    (GOOD + "--method mc -k 3", ("--n-neighbors goes with --method knn, or with --model knn of mc, exact, loo, not with "
+     "--method mc: choose that, or leave")),
+    (GOOD + "--method mc --model tree -k 3", "not with --method mc: choose that, or leave --n-neighbors out"),
+    (GOOD + "--method mc --model knn --subsets all", "--subsets goes with --method knn, not with --method mc"),
+    (GOOD + "--method exact --model ridge --tolerance 0.1", "goes with --method knn or mc or forest, not with --method exact"),
     (GOOD + "-k 0", "--n-neighbors 0 must be a whole number of at least 1"),
     (GOOD + "--model ridge --method mc --scoring neg_log_loss", ("--scoring neg_log_loss cannot be computed by the built-in --model ridge "
      "in classification: use accuracy, balanced_accuracy, or a model of")),
     (GOOD + "--model forrest --method mc", "'forrest' is not one of 'tree'"),
     (GOOD + "--method mc --scoring acuracy", ("--scoring acuracy is not one of scikit-learn's scores: did you mean "
      "'accuracy'?")),
-    (GOOD + "--semivalue beta:inf,1", "--semivalue beta:inf,1 is not known: use shapley, banzhaf, or beta:A,B such as"),
-    (GOOD + "--semivalue beta:1", "--semivalue beta:1 is not known: use shapley, banzhaf, or beta:A,B such as"),
+    (GOOD + "--semivalue beta:inf,1", "'--semivalue': beta:inf,1 is not known: use shapley, banzhaf, or beta:A,B such as"),
+    (GOOD + "--semivalue beta:1", "'--semivalue': beta:1 is not known: use shapley, banzhaf, or beta:A,B such as"),
     (GOOD + "--semivalue beta:1e308,1e308", "is not known: use shapley, banzhaf"),
     (GOOD + "--method mc --tolerance inf", "--tolerance inf must be a number"),
     (GOOD + "--jobs 0 --method mc", "--jobs 0 must be a whole number of workers, or -1 for all cores"),
@@ -244,6 +236,14 @@ def test_messages_quote_at_most_80_characters_of_a_name(command, capsys):
     found = run(capsys, command, 2).err
     assert "n" * 81 not in found
     assert len(max(found.splitlines(), key=len)) < 600
+
+
+def test_keys_are_noted(capsys):
+    told = run(capsys, "cells good.csv -t outcome").err
+    assert (
+        "column 'name' (24 different texts in 24 rows) looks like a key, from which no model "
+        "learns: drop it (--drop-keys, or --drop), or keep it with --text name" in told
+    )
 
 
 def test_an_empty_column_is_named(capsys):

@@ -28,26 +28,24 @@ def test_validation_file_takes_the_text_columns_of_training(tmp_path):
     (tmp_path / "train.csv").write_text(rows("a,y", "1,u", "x,v", "2,u"))
     (tmp_path / "valid.csv").write_text(rows("y,a", "u,1", "v,2"))
     inputs = read(tmp_path / "train.csv", valid=tmp_path / "valid.csv")
-    assert inputs.X_valid.table.to_pydict() == {"a": ["1", "2"]}
+    assert inputs.valid.table["a"].to_pylist() == ["1", "2"]
 
 
 def test_drop_takes_lists_and_names_with_commas(tmp_path):
     (tmp_path / "train.csv").write_text(rows('"a,b",c,d,e,y', "1,2,3,4,u", "5,6,7,8,v"))
     inputs = read(tmp_path / "train.csv", drop=["a,b", "c, d"])
-    assert inputs.X.column_names == ["e"]
+    assert inputs.features == ["e"]
 
 
 def test_notes_of_numbers_that_may_be_keys(tmp_path, capsys):
     lines = [f"{k},{k * k},{k % 3},{'uv'[k % 2]}" for k in range(40)]
     (tmp_path / "train.csv").write_text(rows("n,user_id,a,y", *lines))
-    inputs = read(tmp_path / "train.csv")
-    assert inputs.X.column_names == ["n", "user_id", "a"]
-    (note,) = capsys.readouterr().err.splitlines()
+    told = run(capsys, f"cells {tmp_path / 'train.csv'} -t y --cv 2").err
     assert (
         "may be keys: 'n' (it only counts the rows), 'user_id' (40 different numbers in 40 rows)"
-        in note
+        in told
     )
-    assert "--drop-keys" in note
+    assert "leave them out with --drop-keys" in told
 
 
 def test_keys_are_left_out_together(tmp_path, capsys):
@@ -55,7 +53,8 @@ def test_keys_are_left_out_together(tmp_path, capsys):
     (tmp_path / "train.csv").write_text(rows("n,name,a,y", *lines))
     (tmp_path / "valid.csv").write_text(rows("n,name,a,y", *lines[:7]))
     inputs = read(tmp_path / "train.csv", valid=tmp_path / "valid.csv", drop_keys=True)
-    assert inputs.X.column_names == inputs.X_valid.table.column_names == ["a"]
+    assert inputs.features == ["a"]
+    assert inputs.train.table.column_names == inputs.valid.table.column_names == ["a", "y"]
     (note,) = capsys.readouterr().err.splitlines()
     assert (
         "left out as keys: 'n' (it only counts the rows), 'name' (40 different texts in 40 rows)"
@@ -66,7 +65,7 @@ def test_keys_are_left_out_together(tmp_path, capsys):
 def test_a_column_that_the_user_calls_text_is_no_key(tmp_path):
     (tmp_path / "train.csv").write_text(rows("name,y", *(f"N{k},{'uv'[k % 2]}" for k in range(40))))
     inputs = read(tmp_path / "train.csv", text=["name"])
-    assert inputs.X.column_names == ["name"]
+    assert inputs.features == ["name"]
     assert inputs.kinds == {"name": "text"}
 
 
@@ -89,17 +88,18 @@ def test_rows_whose_target_is_a_stray_are_left_out(tmp_path, capsys):
 
 def test_the_target_may_be_called_text(tmp_path):
     (tmp_path / "train.csv").write_text(rows("a,y", *(f"{k % 7},{k % 3}" for k in range(40))))
-    assert read(tmp_path / "train.csv").y.to_pylist()[:3] == ["0", "1", "2"]
-    assert read(tmp_path / "train.csv", number=["y"]).y.tolist()[:3] == [0, 1, 2]
-    labels = read(tmp_path / "train.csv", text=["y"]).y
+    path = tmp_path / "train.csv"
+    assert read(path).train.table["y"].to_pylist()[:3] == ["0", "1", "2"]
+    assert read(path, number=["y"]).train.table["y"].to_pylist()[:3] == [0, 1, 2]
+    labels = read(path, text=["y"]).train.table["y"]
     assert labels.to_pylist()[:3] == ["0", "1", "2"] and hasattr(labels.chunk(0), "dictionary")
 
 
 def test_names_of_rows_keep_their_zeros(tmp_path):
     (tmp_path / "train.csv").write_text(rows("who,a,y", "007,1,u", "008,2,v"))
-    assert read(tmp_path / "train.csv", row_id="who").X.row_names.tolist() == ["007", "008"]
+    assert read(tmp_path / "train.csv", row_id="who").names.tolist() == ["007", "008"]
     (tmp_path / "train.csv").write_text(rows("who,a,y", "70,1,u", "8,2,v"))
-    assert read(tmp_path / "train.csv", row_id="who").X.row_names.tolist() == [70, 8]
+    assert read(tmp_path / "train.csv", row_id="who").names.tolist() == [70, 8]
 
 
 def test_a_message_names_a_row_by_the_line_where_it_starts(tmp_path, capsys):

@@ -47,7 +47,7 @@ def test_labels_are_valued_when_asked(folder, capsys):
     command = "cells wine.csv -t kind --include-label --cv 3 --n-subsets 40 --top 8 --json"
     done = run(capsys, command)
     cells = json.loads(done.out)["lowest"]
-    found = {cell["row"] for cell in cells if cell["column"] == "(label)"}
+    found = {cell["row"] for cell in cells if cell["column"] == "kind"}
     assert 10 in found
     assert len(found & set(CHANGED)) >= 3
     assert "see which with" not in done.err

@@ -63,7 +63,6 @@ def test_as_json_and_with_files(capsys):
         ("cells train.csv -t kind --time-limit 5m", "--time-limit (did you mean --max-time?)"),
         ("inspect train.csv --timeout 5", "--timeout (did you mean --max-time?)"),
         ("cells train.csv -t kind --time 5m", "No such option: --time (Possible options: --max-time,"),
-        ("cells train.csv -t kind --time-order 5m", "; --max-time 5m limits the time"),
     ],
 )  # fmt: skip
 def test_mistakes(capsys, line, message):

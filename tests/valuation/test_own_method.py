@@ -8,7 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -161,11 +161,12 @@ def test_options_of_the_commands_come_before_those_of_a_method(monkeypatch):
     def command(
         valid: Annotated[str, option(None, "", "")] = "",
         row_id: Annotated[str, option(None, "", "", "--id")] = "",
+        **options: Any,
     ):
         pass
 
     names = [*inspect.signature(with_methods(command)).parameters]
-    assert sorted(names) == ["method", "n_votes", "row_id", "signs", "valid"]
+    assert sorted(names) == ["n_votes", "row_id", "signs", "valid"]
 
 
 def test_the_command_line_has_the_method_of_another_package(package):

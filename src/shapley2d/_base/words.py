@@ -57,15 +57,15 @@ def one_of(words: Iterable[Any]) -> str:
 def nearest_word(word: str, known: Iterable[Any], cutoff: float = 0.6) -> str | None:
     """The known word, or number as text, that is most like another; None if none is similar.
 
-    An ending that both have, such as .csv, says nothing.
+    An ending that both have, such as .csv, says nothing; neither do capitals.
 
     >>> nearest_word("peple.csv", ["people.csv"]), nearest_word("nofile.csv", ["people.csv"])
     ('people.csv', None)
     """
     stem, dot, ending = word.rpartition(".")
     tail = f".{ending}" if stem and dot else ""
-    stems = {one.removesuffix(tail): one for one in map(str, known)}
-    near = difflib.get_close_matches(word.removesuffix(tail), stems, 1, cutoff)
+    stems = {one.removesuffix(tail).lower(): one for one in map(str, known)}
+    near = difflib.get_close_matches(word.removesuffix(tail).lower(), stems, 1, cutoff)
     return stems[near[0]] if near else None
 
 

@@ -89,7 +89,8 @@ def match_columns(valid: Table, train: Table, name: str = "X_valid") -> Table:
             parts = [f"lacks {_quoted(absent)}"] if absent else []
             parts += [f"adds {_quoted(extra)}"] if extra else []
             raise InputError(
-                f"{name} must have the columns of the training table, but it {' and '.join(parts)}"
+                f"{name} must have the columns of the training table, but it "
+                f"{' and '.join(parts)}: rename or drop them"
             )
         order = [valid.column_names.index(key) for key in train.column_names]
         if order != sorted(order):

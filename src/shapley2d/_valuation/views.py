@@ -66,14 +66,18 @@ def _cells(valuation: CellValues, at: Ints, *, contents: bool) -> Any:
     part, m = valuation._part("cells"), valuation.shape[1]
     columns = part.named(at)
     if contents:
-        if valuation._contents is None:
+        if valuation._table is None:
             raise InputError(
                 "contents=True needs the entries of a table, which these values do not come with"
             )
-        places = zip((at // m).tolist(), (at % m).tolist(), strict=True)
-        columns["content"] = objects([valuation._contents[j][i] for i, j in places])
-        if valuation._labels is not None:
-            columns["label"] = objects(valuation._labels)[at // m]
+        i, j = at // m, at % m
+        columns["content"] = entries = np.empty(at.size, dtype=object)
+        for k in np.unique(j).tolist():  # all of a million rows as text take half a minute
+            entries[j == k] = valuation._table.columns[k].take(i[j == k]).text()
+        if valuation._target is not None:
+            known, place = np.unique(i, return_inverse=True)
+            labels = [valuation._label(row) for row in known.tolist()]
+            columns["label"] = objects(labels)[place]
     return make_frame(
         columns | {"value": part.values[at], "stderr": part.stderr[at]}, valuation._frame
     )

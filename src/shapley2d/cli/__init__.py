@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, Abort):
         code = INTERRUPTED
     except Exception as error:  # noqa: BLE001  (the last stop: a person gets a line, never a traceback)
-        code = report_error(error, sys.argv[1:] if arguments is None else list(arguments))
+        code = report_error(error)
         silence_stdout()  # what could not be written now cannot be written later either
     if arguments is None:
         at_interrupt(stop_at_once)

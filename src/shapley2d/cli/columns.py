@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from shapley2d._base.arrow import pa
-from shapley2d._base.time_limit import parse_time
-from shapley2d._base.words import nearest_word
-from shapley2d._tables.frames import with_columns
+from shapley2d._base.words import did_you_mean
 from shapley2d._tables.texts.column import encode_texts
 from shapley2d.cli.options import flag_of
 from shapley2d.exceptions import InputError
@@ -31,7 +29,7 @@ class ChosenColumns(NamedTuple):
 
     features: list[str]
     dropped: set[str]
-    without: set[str]
+    left_out: dict[str, str]  # the flag that names each column that is not a feature
     kinds: dict[str, str]
 
 
@@ -44,43 +42,39 @@ def choose_columns(
 ) -> ChosenColumns:
     """Sort the columns of a file by the options that name them; refuse names that it lacks.
 
-    ``of_rows`` are columns that say something of the rows, by option; ``also`` may be dropped too.
+    ``of_rows`` are columns that say something of the rows, by option; ``also`` may be dropped, and
+    may weigh validation rows.
     """
-    of_rows, names = of_rows or {}, source.table.column_names
-    for option, name in (("--target", target), ("--id", how.row_id)):
-        if name is not None:
-            find_column(name, names, option, source.path)
-    dropped = _listed(how.drop or (), [*names, *also], source.path, "--drop")
-    if target in dropped:
+    path, names = source.path, source.table.column_names
+    if target is not None:
+        find_column(target, names, "--target", path)
+    dropped = _listed(how.drop or (), [*names, *also], path, "--drop")
+    left_out = dict.fromkeys(dropped, "--drop")
+    if how.row_id is not None:
+        find_column(how.row_id, names, "--id", path)
+        left_out.setdefault(how.row_id, "--id")
+    for option, name in (of_rows or {}).items():
+        find_column(name, [*names, *also], flag_of(option), path)
+        left_out[name] = flag_of(option)
+    if target in left_out:
         raise InputError(
-            f"--drop {target} is the target: drop another column, or choose another --target"
+            f"{left_out[target]} {shlex.quote(target)} is the target: name another column, or "
+            "choose another --target"
         )
-    without = {*dropped, *([how.row_id] if how.row_id is not None else []), *of_rows.values()}
     kinds: dict[str, str] = {}
     for kind, listed in how.kinds.items():
-        for name in sorted(_listed(listed, names, source.path, f"--{kind}")):
+        for name in sorted(_listed(listed, names, path, f"--{kind}")):
             given = f"--{kind} {shlex.quote(name)}"
             if name in kinds:
-                other = f"--{kinds[name]} {shlex.quote(name)}"
-                raise InputError(f"{given} and {other}: give one of them")
-            if name in without:
-                by = ", ".join(["--drop", *map(flag_of, of_rows)])
-                raise InputError(f"{given} is left out by {by} or --id: give one of them")
+                raise InputError(f"{given} and --{kinds[name]}: give one of them")
+            if name in left_out:
+                raise InputError(f"{given} is left out by {left_out[name]}: give one of them")
             kinds[name] = kind
-    features = [key for key in names if key != target and key not in without]
+    features = [key for key in names if key != target and key not in left_out]
     if not features:
         of_target = "" if target is None else f"the target {target!r} and "
-        raise InputError(f"{source.path} has no columns beside {of_target}the dropped ones")
-    return ChosenColumns(features, dropped, without, kinds)
-
-
-def rows_of(source: Source, rows: NDArray[np.intp], columns: Sequence[str]) -> Source:
-    """Some rows and columns of a file, with the lines where they stand."""
-    table = source.table.select(list(columns))
-    if rows.size == table.num_rows:
-        return replace(source, table=table)
-    lines = None if source.lines is None else source.lines[rows]
-    return replace(source, table=table.take(rows), lines=lines)
+        raise InputError(f"{path} has no columns beside {of_target}the dropped ones")
+    return ChosenColumns(features, dropped, left_out, kinds)
 
 
 def without_columns(X: Table, names: Container[str]) -> Table:
@@ -93,23 +87,11 @@ def without_columns(X: Table, names: Container[str]) -> Table:
 def find_column(name: str, names: Sequence[str], option: str, path: str) -> None:
     """Refuse the name of a column that a file does not have."""
     if name not in names:
-        limits = f"; --max-time {name} limits the time" if _is_time(option, name) else ""
         listing = f": it has {', '.join(map(repr, names[:8]))}{', ...' if len(names) > 8 else ''}"
         raise InputError(
-            f"{option} {shlex.quote(name)}: {path} has no such "
-            f"column{like_column(name, names) or listing}{limits}"
+            f"{option} {shlex.quote(name)}: {path} has no such column"
+            f"{did_you_mean(name, names) or listing}"
         )
-
-
-def _is_time(option: str, name: str) -> bool:
-    """Whether the column of ``--time-order`` is an amount of time, which another option takes."""
-    if option != "--time-order":
-        return False
-    try:
-        parse_time(name)
-    except InputError:
-        return False
-    return True
 
 
 def _listed(given: Sequence[str], names: Sequence[str], path: str, option: str) -> set[str]:
@@ -122,34 +104,27 @@ def _listed(given: Sequence[str], names: Sequence[str], path: str, option: str) 
     return listed
 
 
-def groups_of_columns(given: Sequence[str] | None, X: Table, path: str) -> dict[str, str] | None:
+def groups_of_columns(
+    given: Sequence[str] | None, names: Sequence[str], path: str
+) -> dict[str, str] | None:
     """The group of every column that ``--column-groups`` names."""
-    if given is None:
-        return None
     found: dict[str, str] = {}
-    for text in given:
-        name, equal, columns = (part.strip() for part in text.partition("="))
-        if not (name and equal and columns):
+    for text in given or ():
+        name, _, columns = (part.strip() for part in text.partition("="))
+        if not (name and columns):
             raise InputError(f"--column-groups {shlex.quote(text)}: write NAME=COLUMN,COLUMN")
-        for one in sorted(_listed([columns], X.column_names, path, "--column-groups")):
+        for one in sorted(_listed([columns], names, path, "--column-groups")):
             if found.setdefault(one, name) != name:
                 raise InputError(
                     f"--column-groups: column {one!r} is in {found[one]!r} and in {name!r}"
                 )
-    return found
-
-
-def like_column(name: str, names: Sequence[str]) -> str:
-    """A hint at the column that a name may stand for; empty if none is similar."""
-    lower = {key.lower(): key for key in names}
-    near = nearest_word(name.lower(), lower)
-    return "" if near is None else f" (did you mean {lower[near]!r}?)"
+    return found or None
 
 
 def id_names(source: Source, name: str) -> NDArray[Any]:
     """The entries of the column that names the rows, as whole numbers where they are just that."""
     try:
-        found = clean_texts(source.table.select([name])).column(0).to_pylist()
+        found = clean_texts(source.table, name).to_pylist()
     except (OverflowError, ValueError, KeyError) as error:
         raise InputError(
             f"--id {shlex.quote(name)}: its entries cannot be read ({error})"
@@ -159,11 +134,10 @@ def id_names(source: Source, name: str) -> NDArray[Any]:
     return np.array(names, dtype=np.int64 if whole else object)
 
 
-def clean_texts(table: Any) -> Any:
-    """A pyarrow table with trimmed text, and nulls where an entry is missing."""
-    columns = table.columns
-    for k, column in enumerate(columns):
-        if column.type in (pa.string(), pa.large_string()):
-            words, codes, _ = encode_texts(column)
-            columns[k] = words.take(pa.array(codes, mask=codes < 0))
-    return with_columns(table, columns)
+def clean_texts(table: Any, name: str) -> Any:
+    """A column of a pyarrow table with trimmed text, and nulls where an entry is missing."""
+    column = table[name]
+    if column.type not in (pa.string(), pa.large_string()):
+        return column
+    words, codes, _ = encode_texts(column)
+    return words.take(pa.array(codes, mask=codes < 0))

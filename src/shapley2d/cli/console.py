@@ -15,13 +15,15 @@ from rich.table import Table
 from rich.text import Text
 
 from shapley2d._base.compiling import COMPILING, note_compiling
-from shapley2d._base.words import format_seconds, is_harmless, printable
+from shapley2d._base.words import format_seconds, printable
 from shapley2d.cli.streams import say
 from shapley2d.cli.wording import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from shapley2d._valuation.units import Unit
 
 _SILENT_S = 10.0  # shorter work needs no note
 _PIPE_WIDTH = 100_000  # lines are not folded in a pipe
@@ -47,17 +49,9 @@ def show_files(files: dict[str, Path]) -> None:
 
 
 def show_json(record: dict[str, Any]) -> None:
-    r"""Print one JSON object that a terminal can show: DEL and C1 are escaped too."""
-    text = json.dumps(record, ensure_ascii=False, indent=2, default=str)  # paths of files
-    try:
-        text.encode(sys.stdout.encoding or "utf-8")
-    except UnicodeEncodeError:  # escapes of the stream would not be JSON
-        text = json.dumps(record, indent=2, default=str)
-    safe = (
-        letter if letter == "\n" or is_harmless(letter) else json.dumps(letter)[1:-1]
-        for letter in text
-    )
-    sys.stdout.write("".join(safe) + "\n")
+    """Print one JSON object in ASCII, of which JSON itself leaves DEL as it is."""
+    text = json.dumps(record, indent=2, default=str)  # paths of files
+    sys.stdout.write(text.replace("\x7f", r"\u007f") + "\n")
 
 
 def collect_notes() -> list[str]:
@@ -145,6 +139,11 @@ def titled(title: str, columns: Mapping[str, Sequence[Any]], *dim: str) -> list[
     return [Text(title, style="italic"), table]
 
 
+def how_many(count: int, found: Sequence[Any]) -> str:
+    """Behind a title, how many of a list are shown, where that is not all of it."""
+    return f" ({count} of {len(found)})" if count < len(found) else ""
+
+
 def shown(text: str | None, width: int = 40) -> Text:
     r"""Text from a table, safe for a terminal: no control characters, no markup, not too long."""
     if text is None:
@@ -153,16 +152,21 @@ def shown(text: str | None, width: int = 40) -> Text:
     return Text(safe if len(safe) <= width else safe[: width - 1] + "…")
 
 
-def spread(half: str) -> str:
-    """Half the width of an interval in a table; empty where there is no error."""
-    return half and f"+- {half}"
+def worth_columns(
+    unit: Unit, values: Sequence[float], halves: Sequence[float]
+) -> dict[str, list[Any]]:
+    """Columns of values, and of half the widths of their intervals where there are errors."""
+    columns: dict[str, list[Any]] = {unit.words or "value": unit.numbers(values, signed=True)}
+    if any(halves):  # sums may be exact where cells are not
+        columns["95 %"] = [half and f"+- {half}" for half in unit.spreads(halves, values)]
+    return columns
 
 
 def place_columns(
     cells: Sequence[dict[str, Any]], widths: dict[str, int], *, named: bool
 ) -> dict[str, list[Any]]:
     """Where cells are and what they hold; unnamed rows go by their lines alone."""
-    lined = cells[0]["line"] is not None
+    lined = cells[0].get("line") is not None
     columns: dict[str, list[Any]] = {}
     if named or not lined:
         columns["row"] = [str(shown(str(cell["row"]), 24)) for cell in cells]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import shlex
 import traceback
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from shapley2d.cli.wording import in_words
 from shapley2d.exceptions import InputError, UtilityError, cut_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
 
     from shapley2d._valuation.valuation import Valuation
@@ -64,14 +63,6 @@ _NO_MEMORY = (
 UsageError: Any = typer.BadParameter.__base__
 
 
-class MissingFlagsError(InputError):
-    """Something that flags take care of; the message ends with the command that has them."""
-
-    def __init__(self, wrong: str, flags: list[str], otherwise: str) -> None:
-        super().__init__(f"{wrong}: add {' '.join(flags)}, or {otherwise}")
-        self.wrong, self.flags, self.otherwise = wrong, flags, otherwise
-
-
 @contextmanager
 def computing(checkpoint: Path | None = None) -> Iterator[None]:
     """Say at Ctrl-C that there are no values, and how to go on."""
@@ -91,12 +82,9 @@ def stop_if_partial(valuation: Valuation) -> None:
         raise typer.Exit(INTERRUPTED)
 
 
-def report_error(error: Exception, arguments: Sequence[str] = ()) -> int:
-    """Print one line on stderr, with a command that works if there is one; return the exit code."""
+def report_error(error: Exception) -> int:
+    """Print one line on stderr; return the exit code."""
     code, line = _assess(error)
-    if isinstance(error, MissingFlagsError) and arguments:
-        command = shlex.join(["shapley2d", *arguments, *error.flags])
-        line = f"{error.wrong}: run {command} (or {error.otherwise})"
     if os.environ.get(_DEBUG):
         traceback.print_exception(error)
     elif code == OUR_ERROR:

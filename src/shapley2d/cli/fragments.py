@@ -19,23 +19,19 @@ from shapley2d._version import __version__
 from shapley2d.cli import options as o
 from shapley2d.cli.columns import find_column
 from shapley2d.cli.console import (
+    how_many,
     progress,
-    show,
-    show_files,
-    show_json,
     shown,
-    spread,
     titled,
     warnings_as_notes,
+    worth_columns,
 )
-from shapley2d.cli.errors import computing, stop_if_partial
-from shapley2d.cli.methods import parse_semivalue
+from shapley2d.cli.errors import computing
 from shapley2d.cli.outputs import (
     before_writing,
     check_outputs,
+    finish,
     start_clock,
-    stop_if_unwritten,
-    write_outputs,
     write_values,
 )
 from shapley2d.cli.wording import call
@@ -76,38 +72,32 @@ def fragments(
         ),
     ],
     target: o.Target,
-    on: Annotated[str, o.column(o.COMMON, "The id column, by which rows are joined.")],
+    on: Annotated[str, o.common("COLUMN", "The id column, by which rows are joined.")],
     labels: Annotated[
         str | None,
-        o.option(
-            o.COMMON,
+        o.common(
             "FILE",
             "Everybody's labels: ids and the target. (default: the files that have the target)",
         ),
     ] = None,
     valid: Annotated[
         str | None,
-        o.option(
-            o.COMMON, "FILE", "Validation rows that no contributor has seen, with the target."
-        ),
+        o.common("FILE", "Validation rows that no contributor has seen, with the target."),
     ] = None,
     owners: Annotated[
         str | None,
-        o.option(o.COMMON, "FILE", "For one joined FILE: who holds what, as owner, row, column."),
+        o.common("FILE", "For one joined FILE: who holds what, as owner, row, column."),
     ] = None,
     number: o.Number = None,
     date: o.Date = None,
     text: o.Text = None,
     by: Annotated[
         Literal["contributor", "column"],
-        o.option(
-            o.QUESTION, "NAME", "Value contributors, or also what each adds through each column."
-        ),
+        o.question("NAME", "Value contributors, or also what each adds through each column."),
     ] = "contributor",
     disagree: Annotated[
         Literal["error", "first", "missing"],
-        o.option(
-            o.QUESTION,
+        o.question(
             "NAME",
             "Where two files have different entries for one cell: an error, the first file's entry "
             "counts, or none does.",
@@ -115,8 +105,7 @@ def fragments(
     ] = "error",
     scoring: Annotated[
         str | None,
-        o.option(
-            o.QUESTION,
+        o.question(
             "NAME",
             "probability, r2, roc_auc, accuracy or neg_log_loss. (default: probability of the "
             "right label, or R squared)",
@@ -126,8 +115,7 @@ def fragments(
     cv: o.Folds = None,
     method: Annotated[
         str,
-        o.option(
-            o.METHOD,
+        o.method(
             "NAME",
             "The model that is trained on every set: boosting, tree or hist_gradient_boosting.",
             "--method",
@@ -136,29 +124,27 @@ def fragments(
     ] = "boosting",
     pay: Annotated[
         Decimal | None,
-        o.option(o.PAYMENTS, "AMOUNT", "An amount to split among the contributors.", parser=amount),
+        o.payments("AMOUNT", "An amount to split among the contributors.", parser=amount),
     ] = None,
     trusted: Annotated[
         bool,
-        o.flag(o.PAYMENTS, "Pay without --valid, where contributors test each other.", "--trusted"),
+        o.payments(None, "Pay without --valid, where contributors test each other.", "--trusted"),
     ] = False,
     costs: Annotated[
         str | None,
-        o.option(
-            o.PAYMENTS, "FILE", "What contributors cost, for the best sets: contributor, cost."
-        ),
+        o.payments("FILE", "What contributors cost, for the best sets: contributor, cost."),
     ] = None,
     budget: Annotated[
         float | None,
-        o.option(o.PAYMENTS, "AMOUNT", "With --costs: the most that a set may cost."),
+        o.payments("AMOUNT", "With --costs: the most that a set may cost."),
     ] = None,
     receipt: Annotated[
         Path | None,
-        o.option(o.PAYMENTS, "FILE.json", "Write a receipt that shapley2d verify checks."),
+        o.payments("FILE.json", "Write a receipt that shapley2d verify checks."),
     ] = None,
     key: Annotated[
         Path | None,
-        o.option(o.PAYMENTS, "KEY.pem", "Sign the receipt with a private Ed25519 key."),
+        o.payments("KEY.pem", "Sign the receipt with a private Ed25519 key."),
     ] = None,
     max_time: o.MaxTime = None,
     semivalue: o.Semivalue = "shapley",
@@ -175,6 +161,7 @@ def fragments(
     others = {"labels": labels, "X_valid": valid, "owners": owners, "costs": costs}
     called = {"X": files[0], **named, **{name: one for name, one in others.items() if one}}
     check_outputs([*called.values()], output, report, checkpoint, receipt)
+    o.check_folds(valid, cv)
     if pay is not None:
         units_of(pay)
         if valid is None and not trusted:
@@ -183,24 +170,19 @@ def fragments(
         sign(b"", key)
         if receipt is None:
             raise InputError("--key signs a receipt: name its file by --receipt")
-    if budget is not None and costs is None:
-        raise InputError("--budget needs --costs: what each contributor costs")
-    if valid is not None and cv is not None:
-        raise InputError("--valid and --cv exclude each other: give one of them")
     if owners is not None and len(files) > 1:
         raise InputError("--owners is about one joined file: give one FILE, or leave --owners out")
-    weights = parse_semivalue(semivalue)
-    kinds: dict[str, Any] = {
-        name: kind for kind, names in o.Reading(number=number, date=date, text=text).kinds.items()
-        for name in names
-    }  # fmt: skip
     call(called)
+    price = None if costs is None else _costs(costs)
+    read_costs(price, [*named] if owners is None else [*(price or ())], budget)
 
     from shapley2d import value_fragments
 
-    paid, undivided = None, None
+    kinds = o.Reading(number=number, date=date, text=text).kinds
+    terms: dict[str, Any] = {"pay": pay, "trusted": trusted}
+    failed: list[Exception] = []
+    paid: list[dict[str, Any]] = []
     with warnings_as_notes(), computing(checkpoint):
-        price = None if costs is None else _costs(costs, [] if owners else [*named])
         valuation: Any = value_fragments(
             named if owners is None else files[0],
             target,
@@ -212,10 +194,10 @@ def fragments(
             disagree=disagree,
             method=method,
             task=task,
-            kinds=kinds or None,
+            kinds={name: kind for kind, names in kinds.items() for name in names} or None,  # type: ignore[misc]
             scoring=scoring,
             cv=cv,
-            semivalue=weights,
+            semivalue=semivalue,
             random_state=random_state,
             n_jobs=n_jobs,
             max_time=before_writing(limit, 0 if output or report else None),
@@ -229,26 +211,20 @@ def fragments(
             if pay is not None:
                 paid = valuation.payments(pay, trusted=trusted).to_pylist()
         except InputError as error:  # values are shown and written all the same
-            undivided, pay, receipt = error, None, None
-    terms = {"pay": pay, "trusted": trusted}
-    written, failed = write_outputs(
+            failed, terms, receipt = [error], {}, None
+    facts = _facts(valuation, named, paid) | {"best_sets": best, "valid": valid}
+    facts["paid"] = float(pay) if paid and pay else None
+    finish(
+        valuation,
         [
             ("values", output, lambda path: write_values(valuation, path)),
             ("report", report, lambda path: valuation.to_html(path, costs=price, **terms)),
             ("receipt", receipt, lambda path: valuation.receipt(path, key=key, **terms)),
-        ]
+        ],
+        facts if as_json else None,
+        _summary(valuation, facts, points_of(valuation.info)),
+        failed,
     )
-    facts = _facts(valuation, named, paid) | {"best_sets": best}
-    if as_json:
-        facts |= {"valid": valid, "paid": pay and float(pay)}
-        show_json(facts | {"settings": valuation.info, "files": written})
-    else:
-        show(*_summary(valuation, facts, points_of(valuation.info)))
-        show_files(written)
-    stop_if_unwritten(failed)
-    if undivided is not None:
-        raise undivided
-    stop_if_partial(valuation)
 
 
 def named_files(given: list[str]) -> dict[str, str]:
@@ -264,18 +240,15 @@ def named_files(given: list[str]) -> dict[str, str]:
     return named
 
 
-def _costs(path: str, names: list[str]) -> dict[str | None, float]:
+def _costs(path: str) -> dict[str | None, float]:
     """What contributors cost, from a file with the columns ``contributor`` and ``cost``."""
     columns = {column.name: column for column in as_table(path, "costs").columns}
     for name in ("contributor", "cost"):
         find_column(name, [*columns], "--costs", path)
-    costs = dict(zip(columns["contributor"].text(), columns["cost"].entries.tolist(), strict=True))
-    if names:
-        read_costs(costs, names)
-    return costs
+    return dict(zip(columns["contributor"].text(), columns["cost"].entries.tolist(), strict=True))
 
 
-def _facts(valuation: Any, named: dict[str, str], paid: Any) -> dict[str, Any]:
+def _facts(valuation: Any, named: dict[str, str], paid: list[dict[str, Any]]) -> dict[str, Any]:
     """What is printed, as one record for machines; contributors by worth."""
     found, info = valuation._fragments, valuation.info
     best = np.argsort(-valuation.column_values, kind="stable")
@@ -301,45 +274,30 @@ def _facts(valuation: Any, named: dict[str, str], paid: Any) -> dict[str, Any]:
 
 def _summary(valuation: Any, facts: dict[str, Any], unit: Unit) -> list[Any]:
     """Who is worth what, and how that was found."""
-    each, lines = facts["contributors"], valuation._fragments.lines(valuation)
-    parts = [*lines[:2], "", *_contributors(each, unit), ""]
-    if facts["by"] == "column":
-        parts += [*_by_column(each, unit), ""]
-    return [*parts, *_best_sets(facts["best_sets"], unit), "", *lines[-4:], "", _MEANING, ""]
-
-
-def _contributors(each: list[dict[str, Any]], unit: Unit) -> list[Any]:
-    values = [one["value"] for one in each]
-    half = unit.spreads([one["half"] for one in each], values)
-    columns: dict[str, list[Any]] = {
-        "contributor": [shown(one["contributor"]) for one in each],
-        unit.words or "value": unit.numbers(values, signed=True),
-        "95 %": [spread(reach) for reach in half],
-    }
+    each, best = facts["contributors"], facts["best_sets"]
+    lines = valuation._fragments.lines(valuation)
+    names = [shown(one["contributor"]) for one in each]
+    columns: dict[str, list[Any]] = {"contributor": names}
+    columns |= worth_columns(unit, *([one[name] for one in each] for name in ("value", "half")))
     if each[0]["amount"] is not None:
         columns["payment"] = [f"{one['amount']:,.2f}" for one in each]
     columns["alone"] = unit.numbers([one["alone"] for one in each], signed=True)
-    return titled("What contributors are worth", columns)
-
-
-def _by_column(each: list[dict[str, Any]], unit: Unit) -> list[Any]:
-    columns: dict[str, list[Any]] = {"contributor": [shown(one["contributor"]) for one in each]}
-    for name in [*each[0]["through"]][:_COLUMNS]:
-        part = [one["through"][name] for one in each]
-        columns[printable(shorten(name, 16))] = unit.numbers(part, signed=True)
-    return titled(f"Through which columns, {unit.words or 'in units of the score'}", columns)
-
-
-def _best_sets(found: list[dict[str, Any]], unit: Unit) -> list[Any]:
-    best = found[:_SETS]
-    columns: dict[str, list[Any]] = {
-        "size": [str(one["size"]) for one in best],
-        "contributors": [shown(one["contributors"], 100) for one in best],
-        unit.words or "value": unit.numbers([one["score"] for one in best], signed=True),
+    parts = [*lines[:2], "", *titled("What contributors are worth", columns), ""]
+    if facts["by"] == "column":
+        through: dict[str, list[Any]] = {"contributor": names}
+        for name in [*each[0]["through"]][:_COLUMNS]:
+            part = [one["through"][name] for one in each]
+            through[printable(shorten(name, 16))] = unit.numbers(part, signed=True)
+        title = f"Through which columns, {unit.words or 'in units of the score'}"
+        parts += [*titled(title, through), ""]
+    sets: dict[str, list[Any]] = {
+        "size": [str(one["size"]) for one in best[:_SETS]],
+        "contributors": [shown(one["contributors"], 100) for one in best[:_SETS]],
+        unit.words or "value": unit.numbers([one["score"] for one in best[:_SETS]], signed=True),
     }
     title = "Best set of every size"
     if "cost" in best[0]:
-        columns["cost"] = [f"{one['cost']:,.2f}" for one in best]
         title = "Sets that no cheaper one equals"
-    more = f" ({_SETS} of {len(found)})" if len(found) > _SETS else ""
-    return titled(f"{title}{more}", columns)
+        sets["cost"] = [f"{one['cost']:,.2f}" for one in best[:_SETS]]
+    parts += titled(f"{title}{how_many(_SETS, best)}", sets)
+    return [*parts, "", *lines[-4:], "", _MEANING, ""]

@@ -1,11 +1,10 @@
-"""From files to the library's arguments: features, target, validation table, checked.
+"""From files to the library's arguments: tables whose columns the arguments name.
 
-Also notes on labels that look wrong.
+Also what a quick look at keys and labels finds, as notes.
 """
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,20 +19,9 @@ from shapley2d._tables.column_warnings import find_keys, in_words, looks_like_ke
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.reading.files import Source, read_table
 from shapley2d._tables.target import as_target
-from shapley2d._tables.texts.numbers import EXACT
-from shapley2d.cli.columns import (
-    choose_columns,
-    clean_texts,
-    find_column,
-    id_names,
-    like_column,
-    rows_of,
-    without_columns,
-)
+from shapley2d.cli.columns import choose_columns, clean_texts, find_column, id_names
 from shapley2d.cli.console import note, progress
-from shapley2d.cli.errors import MissingFlagsError
 from shapley2d.cli.label_check import MAX_ROWS, disagreeing_rows, rare_classes
-from shapley2d.cli.options import flag_of
 from shapley2d.cli.wording import call
 from shapley2d.exceptions import InputError
 
@@ -42,26 +30,21 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._tables.table import Table
+    from shapley2d._valuation.valuation import Valuation
     from shapley2d.cli.options import Reading
 
 _NAMED = 3  # rows and classes in a note
-WEIGHT = "valid_weight"
-"""The option that is about validation rows, wherever these are."""
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """The tables that a command values: features, target and validation."""
+    """The tables that a command values, with the target and the columns that options name."""
 
     train: Source
-    X: Table
-    y: Any
-    of_rows: dict[str, Any]  # entries of columns that are no features, by the option that names one
-    kinds: dict[str, Any]  # types of columns that the user set
+    features: list[str]
+    names: NDArray[Any]  # of the rows
+    kinds: dict[str, Any]  # types of features that the user set
     valid: Source | None = None
-    X_valid: Source | None = None
-    y_valid: Any = None
 
 
 def read_file(path: str, how: Reading) -> Source:
@@ -83,161 +66,95 @@ def read_inputs(
     drop_keys: bool = False,
     drop_missing_target: bool = False,
 ) -> Inputs:
-    """Read and check the training file and, where there is one, the validation file."""
+    """Read the training file and, where there is one, the validation file."""
     source = read_file(train, how)
     other = None if valid is None else read_file(valid, how)
-    for option, name in of_rows.items():
-        where = other if other is not None and option == WEIGHT else source
-        find_column(name, where.table.column_names, flag_of(option), where.path)
-        if name == target:
-            raise InputError(
-                f"{flag_of(option)} {shlex.quote(name)} is the target: name another column"
-            )
-    also = other.table.column_names if other else []
+    also = () if other is None else other.table.column_names
     chosen = choose_columns(source, target, how, of_rows, also)
-    kind = chosen.kinds.get(target)
-    call({"X": source.path, "y": f"{source.path}: column {target!r}"})
-    rows, y = _read_target(source, target, kind)
-    kept = rows_of(source, rows, source.table.column_names)
-    kinds = {name: one for name, one in chosen.kinds.items() if name != target}
-    X = as_table(rows_of(kept, np.arange(rows.size), chosen.features), "X", kinds)
-    X = replace(X, row_names=rows)
-    if how.row_id is not None:
-        X = replace(X, row_names=id_names(kept, how.row_id))
-    left_out = rows[:0] if drop_missing_target else np.setdiff1d(_all_rows(source), rows)
-    X = _without_keys(source, X, left_out, target, drop_keys=drop_keys)
-    entries = {
-        option: clean_texts(kept.table.select([name])).column(0)
-        for option, name in of_rows.items()
-        if option != WEIGHT or other is None
-    }
-    inputs = Inputs(source, X, y, entries, chosen.kinds)
-    if other is None:
-        return inputs
-    _check_columns(source, other, {*X.column_names, target}, {
-        *chosen.without, *chosen.features
-    } - {*X.column_names})  # fmt: skip
-    call({"X_valid": other.path, "y_valid": f"{other.path}: column {target!r}"})
-    rows, y = _read_target(other, target, kind)
-    missing = np.setdiff1d(_all_rows(other), rows)
-    if missing.size and not drop_missing_target:
-        words = _missing_words(other, target, missing)
-        raise MissingFlagsError(f"{other.path}: {words}", ["--drop-missing-target"], "fill it")
-    if WEIGHT in of_rows:
-        weights = rows_of(other, rows, [of_rows[WEIGHT]]).table
-        entries = {**entries, WEIGHT: clean_texts(weights).column(0)}
-    X_valid = rows_of(other, rows, X.column_names)
-    return replace(inputs, of_rows=entries, valid=other, X_valid=X_valid, y_valid=y)
+    files = {"X": source} if other is None else {"X": source, "X_valid": other}
+    call({name: one.path for name, one in files.items()})
+    call({name.replace("X", "y"): f"{one.path}: column {target!r}" for name, one in files.items()})
+    kinds, features = dict(chosen.kinds), chosen.features
+    kind = kinds.pop(target, None)
+    if drop_keys:
+        table = as_table(replace(source, table=source.table.select(features)), "X", kinds)
+        if keys := find_keys(table):
+            if len(keys) == len(features):
+                raise InputError(
+                    f"{source.path}: all columns look like keys: {in_words(keys)}: leave out "
+                    "--drop-keys"
+                )
+            note(f"{source.path}: left out as keys: {in_words(keys)}")
+            features = [name for name in features if name not in {key.name for key in keys}]
+    without = {*chosen.left_out, *chosen.features} - {*of_rows.values(), *features}
+    found = []
+    for one in files.values():
+        table, missing = _typed_target(one, target, kind)
+        for name in {*of_rows.values()} & {*table.column_names}:
+            table = _with_column(table, name, clean_texts(table, name))
+        rows = np.arange(table.num_rows)
+        if drop_missing_target:
+            rows = np.flatnonzero(~missing)
+            table = table.take(rows)
+        left = [name for name in table.column_names if name not in without]
+        lines = None if one.lines is None else one.lines[rows]
+        found.append((replace(one, table=table.select(left), lines=lines), rows))
+    (X, rows), *others = found
+    names = rows if how.row_id is None else id_names(source, how.row_id)[rows]
+    return Inputs(X, features, names, kinds, *(one for one, _ in others))
 
 
-def _all_rows(source: Source) -> NDArray[np.intp]:
-    return np.arange(source.table.num_rows)
-
-
-def _read_target(source: Source, target: str, kind: str | None) -> tuple[NDArray[np.intp], Any]:
-    """The rows that have a target, and what it says there; entries of a kind that was set."""
-    column = source.table[target]
-    if pa.types.is_dictionary(column.type):
-        column, kind = column.cast(column.type.value_type), kind or "text"
+def _typed_target(source: Source, target: str, kind: str | None) -> tuple[Any, NDArray[np.bool_]]:
+    """The table of a file, with entries of the kind that was set for the target, and its gaps."""
+    find_column(target, source.table.column_names, "--target", source.path)
     kinds = {target: kind} if kind in ("number", "text") else None
-    read = as_table(rows_of(source, _all_rows(source), [target]), "X", kinds)
-    entries, strays = read.columns[0].entries, read.columns[0].from_text.strays
-    gone = np.isnan(entries)
+    one = replace(source, table=source.table.select([target]))
+    (read,) = as_table(one, "X", kinds).columns
+    missing = np.isnan(read.entries)
     if kind != "number":  # else they are left out by the library, which says so
-        gone[list(strays)] = False
-    rows = np.flatnonzero(~gone)
-    if not rows.size:
-        raise InputError(f"{source.path}: the target {target!r} is empty in all {gone.size} rows")
-    words = read.columns[0].categories
-    if words and not pa.types.is_floating(column.type) and looks_like_key(len(words), rows.size):
+        missing[list(read.from_text.strays)] = False
+    count = int(np.count_nonzero(~missing))
+    if looks_like_key(len(read.categories), count):
         raise InputError(
-            f"{source.path}: the target {target!r} looks like a key ({len(words)} different "
-            f"texts in {rows.size} rows): choose another --target"
+            f"{source.path}: the target {target!r} looks like a key ({len(read.categories)} "
+            f"different texts in {count} rows): choose another --target"
         )
-    if kind == "number":
-        numbers = entries[rows]
-        whole = np.array_equal(numbers, np.round(numbers)) and (np.abs(numbers) < EXACT).all()
-        return rows, numbers.astype(np.int64) if whole else numbers
-    column = column.take(rows)
-    return rows, column.cast(pa.string()).dictionary_encode() if kind == "text" else column
+    if kinds is None:
+        return source.table, missing
+    numbers = pa.array(read.entries, from_pandas=True)
+    entries = numbers if kind == "number" else pa.array(read.text()).dictionary_encode()
+    return _with_column(source.table, target, entries), missing
 
 
-def _without_keys(
-    source: Source, X: Table, missing: NDArray[np.intp], target: str, *, drop_keys: bool
-) -> Table:
-    """The table without keys, if asked for; names all flags that are missing in one message."""
-    keys = find_keys(X)
-    if drop_keys and keys:
-        named = in_words(keys)
-        if len(keys) == len(X.columns):
-            raise InputError(
-                f"{source.path}: all columns look like keys: {named}: leave out --drop-keys"
-            )
-        note(f"{source.path}: left out as keys: {named}")
-        X, keys = without_columns(X, {key.name for key in keys}), []
-    wrong, flags, ways = [], [], []
-    if missing.size:
-        wrong.append(_missing_words(source, target, missing))
-        flags.append("--drop-missing-target")
-        ways.append("fill it")
-    if texts := [key for key in keys if key.text]:
-        n, name = len(texts), shlex.quote(texts[0].name)
-        look = plural(n, "looks like a key", "look like keys")
-        wrong.append(f"{plural(n, 'column')} {in_words(texts)} {look}")
-        flags.append("--drop-keys")
-        ways.append(f"name the rows by a key with --id {name}, or keep it with --text {name}")
-    if wrong:
-        raise MissingFlagsError(f"{source.path}: {'; '.join(wrong)}", flags, "; or ".join(ways))
-    if keys:
-        note(
-            f"{source.path}: may be keys: {in_words(keys)}: if they say nothing else, leave them "
-            "out with --drop-keys"
-        )
-    return X
+def _with_column(table: Any, name: str, entries: Any) -> Any:
+    return table.set_column(table.column_names.index(name), name, entries)
 
 
-def _missing_words(source: Source, target: str, missing: NDArray[np.intp]) -> str:
-    rows = f"{missing.size} of {source.table.num_rows} rows"
-    return f"the target {target!r} is empty in {rows}, first in {source.where(int(missing[0]))}"
-
-
-def _check_columns(source: Source, other: Source, wanted: set[str], without: set[str]) -> None:
-    """Refuse a validation file that has other columns."""
-    present = [key for key in other.table.column_names if key not in without]
-    absent = [key for key in source.table.column_names if key in wanted and key not in present]
-    extra = [key for key in present if key not in wanted]
-    if absent:
-        raise InputError(
-            f"{other.path} has no column {absent[0]!r}, which {source.path} has"
-            f"{like_column(absent[0], extra)}: a validation file needs the same columns"
-        )
-    if extra:
-        raise InputError(
-            f"{other.path} has a column {extra[0]!r} that {source.path} does not have: leave "
-            f"it out with --drop {shlex.quote(extra[0])}"
-        )
-
-
-def note_labels(inputs: Inputs, target: str, task: str, *, valued: bool) -> None:
-    """Note what a quick look at the labels finds; ``valued``: they are valued anyway."""
-    table = inputs.X
-    try:
-        with without_warnings():
-            found = as_target(inputs.y, table, task)
-    except InputError:  # reported where the target is used
+def note_result(valuation: Valuation, target: str, *, valued: bool) -> None:
+    """Note what a quick look at keys and labels finds; ``valued``: labels are valued anyway."""
+    table, info = valuation._table, valuation.info
+    if table is None or valuation._target is None:
         return
-    if found.kept is not None:
-        table = table.take_rows(found.kept)
+    if valued:
+        table = replace(table, columns=table.columns[:-1])
+    if keys := [key for key in find_keys(table) if not key.text]:
+        note(
+            f"X: may be keys: {in_words(keys)}: if they say nothing else, leave them out with "
+            "--drop-keys"
+        )
+    with without_warnings():
+        found = as_target(valuation._target, table, info["task"])
     with reporting(progress(), "looking at the labels"):
         odd = disagreeing_rows(table, found)
     looked = min(table.n_rows, MAX_ROWS)
     if odd.size >= max(3, 0.01 * looked):  # fewer are not worth a note
         random = "" if looked == table.n_rows else "a random "
-        word, names = ("rows", table.row_names) if table.lines is None else ("lines", table.lines)
+        names = ", ".join(valuation._shown_rows[odd[:_NAMED]].astype(str))
+        more = ", ..." * (odd.size > _NAMED)
         advice = "" if valued else "; see which with --include-label"
         note(
             f"{odd.size} of {random}{looked} labels in {target!r} look wrong: nearly all similar "
-            f"rows have another label ({word} {_first([str(names[row]) for row in odd])}){advice}"
+            f"rows have another label ({valuation._row_word}s {names}{more}){advice}"
         )
     rare = sorted(rare_classes(found), key=lambda one: one[2] is None)
     words = [
@@ -245,8 +162,5 @@ def note_labels(inputs: Inputs, target: str, task: str, *, valued: bool) -> None
         for name, count, like in rare
     ]
     if words:
-        note(f"classes of {target!r} that hardly occur: {_first(words, '; ')}")
-
-
-def _first(words: list[str], mark: str = ", ") -> str:
-    return mark.join(words[:_NAMED]) + (", ..." if len(words) > _NAMED else "")
+        more = "; ..." * (len(words) > _NAMED)
+        note(f"classes of {target!r} that hardly occur: {'; '.join(words[:_NAMED])}{more}")

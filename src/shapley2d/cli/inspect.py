@@ -33,8 +33,6 @@ from shapley2d.cli.inspected import (
     with_lines,
 )
 from shapley2d.cli.outputs import (
-    check_distinct,
-    check_file,
     check_outputs,
     start_clock,
     stop_if_unwritten,
@@ -49,8 +47,8 @@ def inspect(
     table: Annotated[str, o.argument("TABLE", f"The table: {o.TABLE_FILE}")],
     target: Annotated[
         str | None,
-        o.column(
-            o.COMMON, "The column to predict; its labels are inspected too.", "--target", "-t"
+        o.common(
+            "COLUMN", "The column to predict; its labels are inspected too.", "--target", "-t"
         ),
     ] = None,
     drop: o.Drop = None,
@@ -63,8 +61,7 @@ def inspect(
     task: o.Task = "auto",
     reference: Annotated[
         Path | None,
-        o.option(
-            o.COMMON,
+        o.common(
             "FILE",
             "A trusted table, or its inspection from shapley2d inspect -o: the rows of TABLE are "
             "judged by it.",
@@ -72,8 +69,7 @@ def inspect(
     ] = None,
     decisions: Annotated[
         Path | None,
-        o.option(
-            o.COMMON,
+        o.common(
             "FILE.csv",
             "Earlier decisions: entries that were called right are not listed again.",
         ),
@@ -83,13 +79,12 @@ def inspect(
     random_state: o.Seed = 0,
     output: o.Output = None,
     report: Annotated[
-        Path | None, o.option(o.COMMON, "FILE.html", "Write a page on which to decide.")
+        Path | None, o.common("FILE.html", "Write a page on which to decide.")
     ] = None,
     top: o.Top = 15,
     repair_sure: Annotated[
         Path | None,
-        o.option(
-            o.COMMON,
+        o.common(
             "FILE",
             "Write the table with its sure suggestions: of entries that stand out, those at least "
             "90 % likely right.",
@@ -97,8 +92,7 @@ def inspect(
     ] = None,
     fail_if: Annotated[
         list[str] | None,
-        o.option(
-            o.OUTPUT,
+        o.output(
             "N|findings",
             "Exit with code 3 if more than N entries stand out, or if findings about whole columns "
             "or rows do: one of the two, or both (N,findings).",
@@ -116,10 +110,7 @@ def inspect(
 
     limit = start_clock(max_time)
     how = o.Reading(separator, encoding, drop, row_id, number, date, text)
-    check_outputs([table, reference, decisions], output, report)
-    if repair_sure is not None:
-        check_file(repair_sure, "--repair-sure", [table, reference, decisions])
-    check_distinct({"--repair-sure": repair_sure, "--output": output, "--report": report})
+    check_outputs([table, reference, decisions], output, report, repaired=repair_sure)
     most, by_findings = read_gate(fail_if)
     notes = collect_notes()
     options: dict[str, Any] = {"task": task, "random_state": random_state, "n_jobs": n_jobs}

@@ -6,16 +6,16 @@ unless one is given here. The options of the methods are read from their classes
 """
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from shapley2d._base.defaults import FOLDS
+from shapley2d.exceptions import InputError
 
-COMMON, TABLE, QUESTION, METHOD = None, "Table", "Question", "Method"
-RUN, PAYMENTS, OUTPUT = "Run", "Payments", "Output"
-PANELS = (COMMON, QUESTION, METHOD, TABLE, RUN, PAYMENTS, OUTPUT)
+PANELS = (None, "Question", "Method", "Table", "Run", "Payments", "Output")
 """Panels of the help; the common options stand first, without a name."""
 
 
@@ -25,8 +25,11 @@ def flag_of(name: str) -> str:
 
 
 def option(panel: str | None, metavar: str | None, text: str, *flags: str, **more: Any) -> Any:
-    """An option of a command, with what the help calls its value and says of it."""
-    return typer.Option(*flags, metavar=metavar, help=text, rich_help_panel=panel, **more)
+    """An option of a command, with what the help calls its value and says of it.
+
+    One that is set without a value has no ``metavar``, but a flag.
+    """
+    return typer.Option(*flags, metavar=metavar or " ", help=text, rich_help_panel=panel, **more)
 
 
 def argument(metavar: str, text: str) -> Any:
@@ -34,39 +37,30 @@ def argument(metavar: str, text: str) -> Any:
     return typer.Argument(metavar=metavar, help=text, show_default=False)
 
 
-def column(panel: str | None, text: str, *flags: str) -> Any:
-    """An option that names a column."""
-    return option(panel, "COLUMN", text, *flags)
-
-
-def flag(panel: str | None, text: str, name: str) -> Any:
-    """An option without a value."""
-    return option(panel, None, text, name, show_default=False)
-
+common, question, method, table, run, payments, output = (partial(option, one) for one in PANELS)
 
 Names = list[str] | None
 FORMATS = "CSV, JSON lines (both also .gz), Parquet or .xlsx"
 TABLE_FILE = f"{FORMATS}; - is stdin."
 
 # how tables are read
-Drop = Annotated[Names, column(COMMON, "Columns to leave out: several options, or commas between.")]
-RowId = Annotated[str | None, column(COMMON, "The column that names the rows.", "--id")]
+Drop = Annotated[
+    Names, common("COLUMN", "Columns to leave out: several options, or commas between.")
+]
+RowId = Annotated[str | None, common("COLUMN", "The column that names the rows.", "--id")]
 Separator = Annotated[
-    str | None, option(TABLE, "MARK", "Separator of a CSV file. (default: auto-detected)")
+    str | None, table("MARK", "Separator of a CSV file. (default: auto-detected)")
 ]
-Encoding = Annotated[
-    str | None, option(TABLE, "NAME", "Encoding of a CSV file. (default: auto-detected)")
-]
-Number = Annotated[Names, column(TABLE, "Columns of numbers; other entries are missing.")]
-Date = Annotated[Names, column(TABLE, "Columns of dates.")]
-Text = Annotated[Names, column(TABLE, "Columns of text, even if it looks otherwise.")]
+Encoding = Annotated[str | None, table("NAME", "Encoding of a CSV file. (default: auto-detected)")]
+Number = Annotated[Names, table("COLUMN", "Columns of numbers; other entries are missing.")]
+Date = Annotated[Names, table("COLUMN", "Columns of dates.")]
+Text = Annotated[Names, table("COLUMN", "Columns of text, even if it looks otherwise.")]
 
 # the question
-Target = Annotated[str, column(COMMON, "The column to predict.", "--target", "-t")]
+Target = Annotated[str, common("COLUMN", "The column to predict.", "--target", "-t")]
 Task = Annotated[
     Literal["auto", "classification", "regression"],
-    option(
-        QUESTION,
+    question(
         "NAME",
         "classification or regression. (default: auto, by the target)",
         show_default=False,
@@ -74,36 +68,55 @@ Task = Annotated[
 ]
 Folds = Annotated[
     int | None,
-    option(QUESTION, "N", f"Without --valid: number of folds. (default: {FOLDS})", min=2),
-]
-Semivalue = Annotated[
-    str, option(QUESTION, "NAME", "shapley, banzhaf, or beta:A,B such as beta:16,1.")
+    question("N", f"Without --valid: number of folds. (default: {FOLDS})", min=2),
 ]
 
-# the run
-MaxTime = Annotated[
-    str | None, option(COMMON, "TIME", "The best answer within this time: 90s, 5m, 1h30m.")
+
+def semivalue(text: str) -> Any:
+    """The semivalue behind a word."""
+    from shapley2d._theory.semivalues import check_semivalue
+
+    name, _, numbers = text.partition(":")
+    try:
+        return check_semivalue(("beta", *numbers.split(",")) if name == "beta" else text)
+    except InputError:
+        raise typer.BadParameter(
+            f"{text} is not known: use shapley, banzhaf, or beta:A,B such as beta:16,1"
+        ) from None
+
+
+Semivalue = Annotated[
+    Any,
+    question("NAME", "shapley, banzhaf, or beta:A,B such as beta:16,1.", parser=semivalue),
 ]
+
+
+def check_folds(valid: str | None, cv: int | None) -> None:
+    """Refuse a number of folds beside a validation table, which leaves nothing to split."""
+    if valid is not None and cv is not None:
+        raise InputError("--valid and --cv exclude each other: give one of them")
+
+
+# the run
+MaxTime = Annotated[str | None, common("TIME", "The best answer within this time: 90s, 5m, 1h30m.")]
 Jobs = Annotated[
     int | None,
-    option(RUN, "N", "Cores to use. (default: all)", "--jobs", "-j"),
+    run("N", "Cores to use. (default: all)", "--jobs", "-j"),
 ]
-Seed = Annotated[int, option(RUN, "N", "Seed of splits and samples.", "--seed", min=0)]
+Seed = Annotated[int, run("N", "Seed of splits and samples.", "--seed", min=0)]
 Checkpoint = Annotated[
     Path | None,
-    option(RUN, "FILE", "Keeps the state: after a crash or Ctrl-C the same call resumes."),
+    run("FILE", "Keeps the state: after a crash or Ctrl-C the same call resumes."),
 ]
-Cluster = Annotated[str | None, option(RUN, "ADDRESS", "Address of a Dask scheduler to work on.")]
+Cluster = Annotated[str | None, run("ADDRESS", "Address of a Dask scheduler to work on.")]
 
 # what is written and printed
 Output = Annotated[
-    Path | None, option(COMMON, "FILE", "Write all values: .parquet or .csv.", "--output", "-o")
+    Path | None, common("FILE", "Write all values: .parquet or .csv.", "--output", "-o")
 ]
-Report = Annotated[
-    Path | None, option(COMMON, "FILE.html", "Write a report that opens in any browser.")
-]
-Top = Annotated[int, option(OUTPUT, "N", "How many entries to print.", min=0)]
-AsJson = Annotated[bool, flag(OUTPUT, "Print one JSON object, for machines.", "--json")]
+Report = Annotated[Path | None, common("FILE.html", "Write a report that opens in any browser.")]
+Top = Annotated[int, output("N", "How many entries to print.", min=0)]
+AsJson = Annotated[bool, output(None, "Print one JSON object, for machines.", "--json")]
 
 
 @dataclass(frozen=True)

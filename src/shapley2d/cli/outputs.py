@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from contextlib import contextmanager
 from itertools import combinations
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.arrow import pa
 from shapley2d._base.atomic_write import atomic_write, real_path, why_unwritable
 from shapley2d._base.time_limit import TimeLimit
 from shapley2d._base.words import FORMULA
+from shapley2d.cli.console import show, show_files, show_json
+from shapley2d.cli.errors import stop_if_partial
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
 _WRITING = 0.05  # of the time limit, for files that are written at the end
 _WRITING_CELL_S = 8e-7  # 20 million cells took 12 s, and 18 to 30 s on a busy machine
+PAGE = (".html", ".htm")
+_ENDINGS = {"--output": (".parquet", ".csv", ".pq"), "--report": PAGE, "--receipt": (".json",)}
 
 
 def start_clock(max_time: str | None) -> TimeLimit | None:
@@ -40,34 +42,41 @@ def check_outputs(
     report: Path | None = None,
     checkpoint: Path | None = None,
     receipt: Path | None = None,
+    repaired: Path | None = None,
 ) -> None:
     """Refuse files that cannot be written, or that would overwrite each other or an input."""
-    check_named(values, "--output", (".parquet", ".csv", ".pq"), inputs)
-    check_named(report, "--report", (".html", ".htm"), inputs)
-    check_named(receipt, "--receipt", (".json",), inputs)
+    named = {
+        "--output": values, "--report": report, "--checkpoint": checkpoint, "--receipt": receipt,
+        "--repair-sure": repaired,
+    }  # fmt: skip
+    outputs = {option: path for option, path in named.items() if path is not None}
+    for option, path in outputs.items():
+        check_file(path, option, inputs, _ENDINGS.get(option, ()))
+    for one, other in combinations(outputs, 2):
+        path = outputs[other]
+        # some folders ignore case
+        first, second = (str(real_path(outputs[name])).casefold() for name in (one, other))
+        if first == second or _same(path, outputs[one]):
+            raise InputError(
+                f"{one} and {other} both name {path}: one would overwrite the other, choose two "
+                "names"
+            )
     if checkpoint is not None:
         from shapley2d._estimation.checkpoint import check_place
 
-        check_file(checkpoint, "--checkpoint", inputs)
         check_place(checkpoint)
-    named = {"--output": values, "--report": report, "--checkpoint": checkpoint}
-    check_distinct(named | {"--receipt": receipt})
 
 
-def check_named(
-    path: Path | None, option: str, endings: Sequence[str], inputs: Sequence[str | Path | None]
+def check_file(
+    path: Path,
+    option: str,
+    inputs: Sequence[str | Path | None] = (),
+    endings: Sequence[str] = (),
 ) -> None:
-    """Refuse a file that has no such ending, or that could not be written."""
-    if path is None:
-        return
-    if path.suffix.lower() not in endings:
+    """Refuse a file that has another ending, that could not be written, or that is an input."""
+    if endings and path.suffix.lower() not in endings:
         known = " or ".join(one for one in endings if one not in (".pq", ".htm"))
         raise InputError(f"{option} {path}: the name must end in {known}")
-    check_file(path, option, inputs)
-
-
-def check_file(path: Path, option: str, inputs: Sequence[str | Path | None] = ()) -> None:
-    """Refuse a file that could not be written, or that is an input."""
     if reason := why_unwritable(path):
         words = f": {reason}".replace(": it is", " is")
         raise InputError(f"{option} {path}{': '.join(words.rsplit(', ', 1))}")
@@ -75,29 +84,11 @@ def check_file(path: Path, option: str, inputs: Sequence[str | Path | None] = ()
         raise InputError(f"{option} {path} would overwrite an input: choose another name")
 
 
-def check_distinct(outputs: Mapping[str, Path | None]) -> None:
-    """Refuse outputs that are one file: by name, by a link, or by a folder that ignores case."""
-    there = [(option, path, real_path(path)) for option, path in outputs.items() if path]
-    for (other, _, first), (option, path, target) in combinations(there, 2):
-        alike = str(target).casefold() == str(first).casefold()
-        if target == first or _same(target, first) or (alike and _ignores_case(target.parent)):
-            raise InputError(
-                f"{other} and {option} both name {path}: one would overwrite the other, choose "
-                "two names"
-            )
-
-
 def _same(path: Path, other: str | Path) -> bool:
     try:
-        return os.path.samefile(path, other)  # noqa: PTH121
+        return path.samefile(other)
     except OSError:
         return False
-
-
-def _ignores_case(folder: Path) -> bool:
-    """Whether a folder ignores case, as on macOS and Windows."""
-    with tempfile.NamedTemporaryFile(dir=folder, prefix=".case-", suffix=".part") as probe:
-        return Path(probe.name).with_name(Path(probe.name).name.swapcase()).exists()
 
 
 def write_outputs(
@@ -118,6 +109,24 @@ def write_outputs(
     return files, failed
 
 
+def finish(
+    valuation: Any,
+    writers: Sequence[tuple[str, Path | None, Callable[[Path], object]]],
+    record: dict[str, Any] | None,
+    parts: Sequence[Any],
+    failed: Sequence[Exception] = (),
+) -> None:
+    """Write files, print the results, as JSON if there is a record, and report what failed."""
+    files, unwritten = write_outputs(writers)
+    if record is None:
+        show(*parts)
+        show_files(files)
+    else:
+        show_json(record | {"settings": valuation.info, "files": files})
+    stop_if_unwritten([*unwritten, *failed])
+    stop_if_partial(valuation)
+
+
 def stop_if_unwritten(failed: list[Exception]) -> None:
     """Report that a file could not be written, after the others and the results are out."""
     if failed:
@@ -127,8 +136,7 @@ def stop_if_unwritten(failed: list[Exception]) -> None:
 def write_values(result: Any, path: Path) -> None:
     """Write all cells, by the file's suffix: Parquet with the record of the run, or CSV."""
     if path.suffix.lower() != ".csv":
-        with naming(path):
-            result.save(path)
+        result.save(path)
         return
     import narwhals.stable.v2 as nw
 

@@ -40,8 +40,7 @@ def repair(
     ],
     output: Annotated[
         Path,
-        o.option(
-            o.COMMON,
+        o.common(
             "FILE",
             "The repaired table, in the format of TABLE; CSV where that is a spreadsheet.",
             "--output",
@@ -50,13 +49,11 @@ def repair(
     ],
     report: Annotated[
         Path | None,
-        o.option(
-            o.COMMON, "FILE.html", "Write a page with the gain, what changed and what is left."
-        ),
+        o.common("FILE.html", "Write a page with the gain, what changed and what is left."),
     ] = None,
     target: Annotated[
         str | None,
-        o.column(o.COMMON, "The column to predict. (default: as in DECISIONS)", "--target", "-t"),
+        o.common("COLUMN", "The column to predict. (default: as in DECISIONS)", "--target", "-t"),
     ] = None,
     drop: o.Drop = None,
     row_id: o.RowId = None,
@@ -66,12 +63,12 @@ def repair(
     date: o.Date = None,
     text: o.Text = None,
     model: Annotated[
-        str, o.option(o.COMMON, "NAME", "The model that the gain is measured by, or none.")
+        str, o.common("NAME", "The model that the gain is measured by, or none.")
     ] = "random_forest",
     keep_formulas: Annotated[
         bool,
-        o.flag(
-            o.COMMON,
+        o.common(
+            None,
             "Of a spreadsheet, write text that a spreadsheet would run as a formula, too.",
             "--keep-formulas",
         ),

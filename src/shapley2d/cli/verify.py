@@ -20,11 +20,11 @@ Files = Annotated[
         "all of them the values are computed again.",
     ),
 ]
-Labels = Annotated[str | None, o.option(o.COMMON, "FILE", "Everybody's labels.")]
-Valid = Annotated[str | None, o.option(o.COMMON, "FILE", "The validation rows.")]
+Labels = Annotated[str | None, o.common("FILE", "Everybody's labels.")]
+Valid = Annotated[str | None, o.common("FILE", "The validation rows.")]
 PublicKey = Annotated[
     Path | None,
-    o.option(o.COMMON, "KEY.pem", "The public key of who must have signed the receipt."),
+    o.common("KEY.pem", "The public key of who must have signed the receipt."),
 ]
 
 

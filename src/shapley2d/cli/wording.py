@@ -23,10 +23,15 @@ _WORDS = re.compile(
     rf"|(?<![\w./\\-])(?P<name>[A-Za-z]\w*)(?:=(?P<value>{_VALUE}))?(?![\w/\\-]|\.\w)"
 )
 _KIND = re.compile(rf"({_QUOTED}): '(\w+)'")
-_SAYS = re.compile(r" (?:has|must|does|goes|is|are) ")
+_SAYS = re.compile(r" (?:has|must|does|goes|is|are|needs|says) ")
 _ARGUMENTS = ("X", "y", "X_valid", "y_valid")
 # advice in both languages: ``max_time="5m" (--max-time 5m)``
 _BOTH = re.compile(r'\w+="[^"]*"(?: with \w+="[^"]*")? \((--[^)]*)\)')
+# what takes care of what stands in the way, by flags that Python has no argument for
+_ADVICE = {
+    r"drop (that row|those rows) or": r"drop \1 (--drop-missing-target) or",
+    r"drop (it|them) \(\[.*?\]\),": r"drop \1 (--drop-keys, or --drop),",
+}
 
 _flags: dict[str, str] = {}  # of the command that runs, by the names in Python
 _files: dict[str, str] = {}  # what its tables are called in Python, and the files they are
@@ -47,6 +52,8 @@ def call(files: dict[str, str]) -> None:
 def in_words(message: object) -> str:
     """A message of the library as the command line says it."""
     text = _BOTH.sub(r"\1", str(message))
+    for advice, flag in _ADVICE.items() if "drop_keys" in _flags else ():
+        text = re.sub(advice, flag, text)
     subject = next((one for one in _files if text.startswith((f"{one} ", f"{one}:"))), "")
     start = _files.get(subject, "")
     return start + _WORDS.sub(_word, text[len(subject) :])
