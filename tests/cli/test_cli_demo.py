@@ -122,6 +122,16 @@ def test_two_screens(demo, capsys, tmp_path, monkeypatch):
     assert len(run(capsys, "demo --out again").out.splitlines()) == len(lines)  # its own files
 
 
+def test_ctrl_c_ends_it(tmp_path, capsys, monkeypatch):
+    def pressed(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(shapley2d, "inspect_cells", pressed)
+    printed = run(capsys, "demo", 130)
+    assert "nothing was written" in printed.err and "shapley2d cells" not in printed.out
+
+
 @pytest.mark.parametrize("name", ["table.csv", "page.html", "later.csv"])
 def test_a_file_of_the_user_is_never_overwritten(tmp_path, capsys, name):
     (tmp_path / name).write_text("mine")

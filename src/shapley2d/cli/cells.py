@@ -158,7 +158,7 @@ def cells(
             cluster=cluster,
             **columns,
         )
-    note_result(valuation, target, valued=include_label)
+    note_result(valuation, target)
     valuation, table = replace(valuation, _frame="pyarrow"), valuation._table
     if table is not None:
         valuation = replace(valuation, row_names=inputs.names[valuation.row_names])

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import shlex
+import sys
 from contextlib import redirect_stdout
 from filecmp import cmp
 from pathlib import Path
@@ -78,13 +79,14 @@ def demo(
     for question, command in STEPS.items():
         words = [str(files.get(one.partition(".")[0], one)) for one in command.split()]
         told.append(f"\n{question}\n\n$ shapley2d {shlex.join(words)}\n")
-        if as_json:
-            with redirect_stdout(io.StringIO()) as said:
-                app([*words, "--json"], standalone_mode=False)
-            record[words[0]] = json.loads(said.getvalue())
-        else:
+        if not as_json:
             show(*told)
-            app(words, standalone_mode=False)
+        with redirect_stdout(io.StringIO() if as_json else sys.stdout) as said:
+            code = app([*words, *["--json"] * as_json], standalone_mode=False)
+        if code:  # of Ctrl-C
+            raise typer.Exit(code)
+        if isinstance(said, io.StringIO):
+            record[words[0]] = json.loads(said.getvalue())
         told = []
         if words[0] == "inspect":
             clean = read_table(str(files["clean"])).table

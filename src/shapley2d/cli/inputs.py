@@ -130,12 +130,12 @@ def _with_column(table: Any, name: str, entries: Any) -> Any:
     return table.set_column(table.column_names.index(name), name, entries)
 
 
-def note_result(valuation: Valuation, target: str, *, valued: bool) -> None:
-    """Note what a quick look at keys and labels finds; ``valued``: labels are valued anyway."""
+def note_result(valuation: Valuation, target: str) -> None:
+    """Note what a quick look at keys and labels finds."""
     table, info = valuation._table, valuation.info
     if table is None or valuation._target is None:
         return
-    if valued:
+    if info["label"]:  # valued as the last column
         table = replace(table, columns=table.columns[:-1])
     if keys := [key for key in find_keys(table) if not key.text]:
         note(
@@ -151,7 +151,7 @@ def note_result(valuation: Valuation, target: str, *, valued: bool) -> None:
         random = "" if looked == table.n_rows else "a random "
         names = ", ".join(valuation._shown_rows[odd[:_NAMED]].astype(str))
         more = ", ..." * (odd.size > _NAMED)
-        advice = "" if valued else "; see which with --include-label"
+        advice = "" if info["label"] else "; see which with --include-label"
         note(
             f"{odd.size} of {random}{looked} labels in {target!r} look wrong: nearly all similar "
             f"rows have another label ({valuation._row_word}s {names}{more}){advice}"

@@ -46,8 +46,8 @@ def check_outputs(
 ) -> None:
     """Refuse files that cannot be written, or that would overwrite each other or an input."""
     named = {
-        "--output": values, "--report": report, "--checkpoint": checkpoint, "--receipt": receipt,
-        "--repair-sure": repaired,
+        "--repair-sure": repaired, "--output": values, "--report": report,
+        "--checkpoint": checkpoint, "--receipt": receipt,
     }  # fmt: skip
     outputs = {option: path for option, path in named.items() if path is not None}
     for option, path in outputs.items():
