@@ -6,7 +6,7 @@ import html
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shapley2d._base.told import as_markdown, brief_number, brief_record, brief_text
-from shapley2d._base.words import counted, html_table, took_words
+from shapley2d._base.words import counted, html_table, printable, took_words
 from shapley2d._valuation.facts import Facts, certainty_words
 from shapley2d._valuation.typeset import typeset
 from shapley2d._valuation.units import unit_words
@@ -47,7 +47,10 @@ def summary_lines(valuation: CellValues) -> list[str]:
     """The printed summary: headline, score, columns, and the cells of lowest and highest value."""
     return [
         f"{type(valuation).__name__} of {_headline(valuation)}",
-        *(f"  {f'{word:<8} {text}' if word else text}" for word, text in _said(valuation)),
+        *(
+            printable(f"  {f'{word:<8} {text}' if word else text}")
+            for word, text in _said(valuation)
+        ),
     ]
 
 
