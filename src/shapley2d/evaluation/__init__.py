@@ -13,14 +13,17 @@
 from shapley2d.evaluation.cell_errors import AGE_TYPOS, mistype_ages
 from shapley2d.evaluation.detection import average_precision, detection_curve, detection_scores
 from shapley2d.evaluation.injection import ERROR_KINDS, Corrupted, inject_errors
+from shapley2d.evaluation.removal import RemovalCurve, removal_curve
 
 __all__ = [
     "AGE_TYPOS",
     "ERROR_KINDS",
     "Corrupted",
+    "RemovalCurve",
     "average_precision",
     "detection_curve",
     "detection_scores",
     "inject_errors",
     "mistype_ages",
+    "removal_curve",
 ]
