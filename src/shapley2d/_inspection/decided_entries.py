@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,52 +27,45 @@ if TYPE_CHECKING:
 
 
 def check_decided(
-    decisions: Decisions,
-    called: str,
-    names: Sequence[str],
-    n_rows: int,
-    texts_of: Callable[[str], Sequence[Any]],
-    typed: Callable[[str], Column],
-    where: Callable[[int], str],
+    decisions: Decisions, called: str, table: Table, where: Callable[[int], str]
 ) -> None:
     """Refuse decisions about rows, columns or entries that a table does not have.
 
-    The table is ``called`` so in messages; ``texts_of`` and ``typed`` give the entries of a column
-    as they are written and as they are read, ``where`` words for a row, such as ``line 7``.
+    The table is ``called`` so in messages; ``where`` gives words for a row, such as ``line 7``.
     """
     advice = "correct that line of the decisions, or delete it"
+    names, columns = table.column_names, dict[str, list[str | None]]()
     for one in decisions.made:
         place = decisions.where(one)
-        if one.row >= n_rows:
+        if one.row >= table.n_rows:
             raise InputError(
-                f"{place}: there is no row {one.row} in {called}, whose {n_rows:,} rows are 0 to "
-                f"{n_rows - 1}: {advice}"
+                f"{place}: there is no row {one.row} in {called}, whose {table.n_rows:,} rows are "
+                f"0 to {table.n_rows - 1}: {advice}"
             )
         if one.column not in names:
             hint = did_you_mean(one.column, names)
             raise InputError(
                 f"{place}: there is no column {one.column!r} in {called}{hint}: {advice}"
             )
-    for name in dict.fromkeys(one.column for one in decisions.made):
-        texts = texts_of(name)
-        for one in decisions.made:
-            if one.column == name and not _fits(one, texts[one.row], typed):
-                raise InputError(
-                    f"{decisions.where(one)}: column {name!r} in {where(one.row)} of {called} is "
-                    f"{_text(texts[one.row])[:SHOWN]!r}, not {(one.entry or '')[:SHOWN]!r} as "
-                    f"decided{_elsewhere(one, texts, where)}: {advice}, or inspect the table again"
-                )
+        column = table.columns[names.index(one.column)]
+        if one.column not in columns:
+            columns[one.column] = column.written()
+        texts = columns[one.column]
+        if not _fits(one, texts[one.row], column):
+            raise InputError(
+                f"{place}: column {one.column!r} in {where(one.row)} of {called} is "
+                f"{(texts[one.row] or '')[:SHOWN]!r}, not {(one.entry or '')[:SHOWN]!r} as decided"
+                f"{_elsewhere(one, texts, where)}: {advice}, or inspect the table again"
+            )
 
 
-def _fits(one: Decision, there: Any, typed: Callable[[str], Column]) -> bool:
+def _fits(one: Decision, text: str | None, column: Column) -> bool:
     """Whether the entry is the one that was decided on, as its column is read.
 
     A spreadsheet that saved the decisions writes 199 for 199,00 and 1.5.2020 for 01.05.2020.
     """
-    text = _text(there)
-    if same_entry(text, one.entry) or (one.entry is None and text in MISSING):
+    if same_entry(text, one.entry) or (one.entry is None and (text or "").strip() in MISSING):
         return True
-    column = typed(one.column)
     if column.kind == "category" or one.entry is None:
         return same_entry(column.take(np.array([one.row])).text()[0], one.entry)
     like = Table((column,), np.arange(column.entries.size))
@@ -80,47 +73,30 @@ def _fits(one: Decision, there: Any, typed: Callable[[str], Column]) -> bool:
     return bool(said.kind == column.kind and said.entries[0] == column.entries[one.row])
 
 
-def _elsewhere(one: Decision, texts: Sequence[Any], where: Callable[[int], str]) -> str:
+def _elsewhere(one: Decision, texts: Sequence[str | None], where: Callable[[int], str]) -> str:
     """Where the entry is, if that is in one row only."""
-    rows = [i for i, text in enumerate(texts) if one.entry and same_entry(_text(text), one.entry)]
+    rows = [i for i, text in enumerate(texts) if one.entry and same_entry(text, one.entry)]
     if len(rows) != 1:
         return ""
     place = where(rows[0])
     return f" (that is in {place}" + (f", row {rows[0]})" if "line" in place else ")")
 
 
-def _text(entry: Any) -> str:
-    return "" if entry is None else str(entry).strip()
-
-
 def check_decisions(decisions: Decisions, source: Source) -> None:
-    """Refuse decisions that were made for another table, or that do not fit this one."""
-    if decisions.table not in _fingerprints(source):
+    """Refuse decisions that were made for another table, or that do not fit this one.
+
+    They carry the fingerprint of the file's texts, or of its columns as Python holds them.
+    """
+    table = inspected_table(source.table, "X")
+    digest = file_digest(source.table)
+    typed = table_digest({column.name: column_digest(column) for column in table.columns})
+    if decisions.table not in (digest, typed):
         raise InputError(
             f"{decisions.path} was made for another table, or {source.path} has changed since "
-            f"(fingerprint {decisions.table[:16] or 'missing'}, this one has "
-            f"{file_digest(source.table)}): inspect this one and decide again"
+            f"(fingerprint {decisions.table[:16] or 'missing'}, this one has {digest}): inspect "
+            "this one and decide again"
         )
-    table = source.table
-    check_decided(
-        decisions,
-        source.path,
-        table.column_names,
-        table.num_rows,
-        lambda name: table[name].to_pylist(),
-        lambda name: inspected_table(table.select([name]), "X").columns[0],
-        source.where,
-    )
-
-
-def _fingerprints(source: Source) -> list[str]:
-    """Fingerprints of a file: that of its texts, and that of its columns as Python holds them."""
-    known = [file_digest(source.table)]
-    try:
-        table = inspected_table(source.table, "X")
-    except InputError:
-        return known
-    return [*known, table_digest({column.name: column_digest(column) for column in table.columns})]
+    check_decided(decisions, source.path, table, source.where)
 
 
 def known_decisions(

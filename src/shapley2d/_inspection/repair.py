@@ -23,6 +23,7 @@ from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest
 from shapley2d._tables.frames import frame_kind, make_frame
 from shapley2d._tables.intake import as_frame, names_of, opened
+from shapley2d._tables.table import Table
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -244,14 +245,11 @@ def _from_file(inspection: InspectedCells, path: str | os.PathLike[str]) -> Chos
             f"{decisions.table[:16] or 'missing'}, this one has {inspection._fingerprint}): use "
             "the decisions that go with this one"
         )
-    names = inspection._cells.names
+    names, columns = inspection._cells.names, inspection._cells.columns
     check_decided(
         decisions,
         "the table",
-        names,
-        inspection.shape[0],
-        lambda name: inspection._cells.entries[names.index(name)],
-        lambda name: inspection._cells.columns[names.index(name)],
+        Table(columns, inspection.row_names),
         lambda i: f"{inspection._row_word} {inspection._shown_rows[i]!s}",
     )
     chosen: Chosen = {}
