@@ -474,7 +474,7 @@ def test_sure_suggestions_are_written_in_one_command(capsys):
             "--repair-sure sure.parquet",
             "--repair-sure sure.parquet: people.csv is written again as",
         ),
-        ("--repair-sure x.csv -o x.csv", "--output and --repair-sure both name x.csv"),
+        ("--repair-sure x.csv -o x.csv", "both name x.csv"),
         ("--repair-sure nowhere/x.csv", "--repair-sure nowhere/x.csv"),
     ],
 )
