@@ -213,7 +213,7 @@ def valued_cells(
             **({"players": players} if problem.grouped else {}),
             task=problem.target.task,
             n_repeated=_n_repeated(problem) or None,
-            n_valid=problem.n_valid,
+            n_valid=problem.n_valid if found.needs_validation else 0,
             folds=len(problem.splits) if X_valid is None and found.needs_validation else None,
             splits=problem.how or None,
             weighted=asked["valid_weight"] is not None or None,
