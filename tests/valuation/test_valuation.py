@@ -202,6 +202,12 @@ def test_bad_files_are_named(valuation, tmp_path):
             "saved by a newer shapley2d",
         ),
         (lambda: write_valuation(path, {**record, "history": 5}, table), "is damaged"),
+        (
+            lambda: write_valuation(
+                path, {**record, "info": {**record["info"], "folds": "5"}}, table
+            ),
+            "folds in its record is not what it should be",
+        ),
         (lambda: write_valuation(path, record, table.slice(0, 10)), "10 cells for 6 rows x 3"),
         (path.unlink, "there is no file"),
     ):

@@ -23,6 +23,7 @@ from shapley2d._tables.sealed import read_sealed, write_sealed
 from shapley2d._tables.table import Column, Kind, Table
 from shapley2d._tables.texts.column import as_texts, text_column
 from shapley2d._valuation.facts import Facts
+from shapley2d._valuation.run_facts import RunFacts
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -104,8 +105,8 @@ def read_valuation(path: str | os.PathLike[str], made_of: type[_Values]) -> _Val
 
 
 def _version(record: dict[str, Any]) -> str:
-    check_form(record, {"info": {"versions": {"shapley2d": str}}})
-    return str(record["info"]["versions"]["shapley2d"])[:20]
+    check_form(record, {"info": dict})
+    return str(RunFacts.of(record["info"]).versions.get("shapley2d", "of that time"))[:20]
 
 
 def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
@@ -141,9 +142,7 @@ def _check_told(values: CellValues) -> None:
     score = values._run.score
     if score is not None and not (0 < score.factor < math.inf and math.isfinite(score.shift)):
         raise ValueError("its score has no scale")
-    Facts.of(values)
-    known_facts(values.info)
-    settings_words(values.info)
+    Facts.of(values), known_facts(values.info), settings_words(values.info)
 
 
 def _table(record: dict[str, Any], cells: SealedCells) -> Table | None:

@@ -176,7 +176,8 @@ def sum_by(valuation: CellValues, groups: Any) -> Any:
         ``group``, ``value``, ``stderr``, and ``low`` and ``high``, the ends of the 95 % interval;
         the highest value first. ``stderr`` is known for a group that is one row, one column or one
         cell, and for all cells as ``total_stderr`` is. It is an upper bound for any other group,
-        the sum of the standard errors of its parts, since these may be off in the same direction.
+        the sum of the standard errors of its parts, since these may be off in the same direction:
+        how they are off together shows in the draws only, which a result does not keep.
 
     Examples
     --------
