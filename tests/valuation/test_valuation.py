@@ -228,6 +228,7 @@ def test_no_forged_record_reaches_a_traceback(valuation, tmp_path, junk):
         {"score": {**score, "name": junk}}, {"score": {**score, "rarest": junk}},
         {"score": {**score, "odd": junk}}, {"baseline_utility": junk}, {"unexplained": junk},
         {"versions": {"shapley2d": junk}}, {"about": {"total": junk}}, {"seconds": junk},
+        {"settings": {"tolerance": junk}}, {"settings": {"tolerance": [float("nan")]}}, {"tolerance": float("nan")},
     ]  # fmt: skip
     for changes in forged:
         write_valuation(path, {**record, "info": {**record["info"], **changes}}, table)

@@ -125,6 +125,8 @@ def make_of(kind: type[_Made], record: Any, what: str = "its record") -> _Made:
             value = make_of(inner[0], value, name)
         elif not isinstance(value, (*plain, int) if float in plain else plain):
             raise ValueError(f"{name} in {what} is not what it should be")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{name} in {what} is not finite")
         found[name] = value
     try:
         return kind(**found)

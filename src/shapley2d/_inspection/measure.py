@@ -180,7 +180,7 @@ def measure_repair(
     of_labels = target.task == "classification"
     name = scoring if isinstance(scoring, str) else "score"
     if scoring is None and knn_of(model) is not None:
-        name = "share of right neighbours" if of_labels else "neighbours' score"
+        name = "probability of the right label" if of_labels else "neighbours' score"
     elif scoring is None:
         name = "accuracy" if of_labels else "R squared"
     before, after, control = scores[:, : len(parts)]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from shapley2d._base.arrays import Floats
     from shapley2d._tables.table import Column
     from shapley2d._valuation.units import Unit
-    from shapley2d._valuation.values import CellValues
+    from shapley2d._valuation.values import CellValues, Part
 
 
 _ROW_ORDERS = {
@@ -157,12 +157,11 @@ def waterfall(
         names.append(f"{m - shown.size} other columns")
         steps = np.append(steps, values[order[shown.size :]].sum())
         errors = np.append(errors, 0.0)  # unknown: the errors of a row's cells are correlated
-    ends = np.cumsum(steps)
-    ax = _bars(
-        valuation, ax, [*names, "the row's value"], np.append(steps, values.sum()),
-        np.append(errors, valuation.row_stderr[i]), "value", valuation._units.rows,
-        np.append(ends - steps, 0.0),
-    )  # fmt: skip
+    bars = valuation._part("rows")._replace(
+        values=np.append(steps, values.sum()), stderr=np.append(errors, valuation.row_stderr[i])
+    )
+    starts = np.append(np.cumsum(steps) - steps, 0.0)
+    ax = _bars(bars, ax, [*names, "the row's value"], "value", starts)
     label = "" if valuation._labels is None else f", labelled {plain(valuation._labels[i])}"
     ax.set_title(f"{valuation._row_word.capitalize()} {plain(valuation._shown_rows[i])}{label}")
     return ax
@@ -186,39 +185,30 @@ def column_bars(valuation: CellValues, ax: Axes | None = None, *, max_columns: i
     [6.0, 3.0]
     """
     check_whole(max_columns, "max_columns", 1)
-    values = valuation.column_values
+    part, values = valuation._part("columns"), valuation.column_values
     order = np.argsort(-np.abs(values), kind="stable")[:max_columns]
     order = order[np.lexsort((order, -values[order]))]
-    ax = _bars(
-        valuation, ax, [plain(valuation.column_names[j]) for j in order], values[order],
-        valuation.column_stderr[order], "what the column adds", valuation._units.points,
-    )  # fmt: skip
+    names = [plain(valuation.column_names[j]) for j in order]
+    ax = _bars(part.take(order), ax, names, "what the column adds")
     if order.size < values.size:
         ax.set_title(f"The largest {order.size:,} of {values.size:,} columns")
     return ax
 
 
 def _bars(
-    valuation: CellValues,
-    ax: Axes | None,
-    names: list[str],
-    values: Floats,
-    stderr: Floats,
-    what: str,
-    unit: Unit,
-    starts: Floats | float = 0.0,
+    part: Part, ax: Axes | None, names: list[str], what: str, starts: Floats | float = 0.0
 ) -> Axes:
     """Bars from above to below, with intervals at their ends where there are errors."""
-    ax, at = make_axes(ax, (7.0, 0.34 * values.size + 1.4)), np.arange(values.size)
-    left, widths = unit.factor * starts, unit.factor * values
-    reach = unit.factor * valuation._interval_factor * stderr
+    ax, at = make_axes(ax, (7.0, 0.34 * len(names) + 1.4)), np.arange(len(names))
+    factor = part.unit.factor
+    left, widths, reach = factor * starts, factor * part.values, factor * part.half
     ax.barh(at, widths, left=left, height=0.7, color=signed(widths))
     known = (reach > 0) & np.isfinite(reach)  # a single draw has no known error
     style: dict[str, Any] = {"fmt": "none", "ecolor": LIGHT["ink"], "capsize": 2, "lw": 1}
     if known.any():
         ax.errorbar((left + widths)[known], at[known], xerr=reach[known], **style)
     _name_lines(ax, names)
-    words = axis_words(what, unit)
+    words = axis_words(what, part.unit)
     ax.set_xlabel(f"{words}, with 95 % intervals" if known.any() else words)
     return ax
 
@@ -251,7 +241,7 @@ def beeswarm(valuation: CellValues, ax: Axes | None = None, *, max_columns: int 
     ax, unit = make_axes(ax, (7.0, 0.4 * columns.size + 1.6)), valuation._units.cells
     from matplotlib import colormaps
 
-    ranks = _ranks(valuation, columns.tolist())
+    ranks = np.array([_ranks(valuation, int(j)) for j in columns])
     dots = ax.scatter(
         unit.factor * valuation.values[:, columns].T,
         [k + _swarm(valuation.values[:, j]) for k, j in enumerate(columns)],
@@ -423,20 +413,14 @@ def _cell_label(valuation: CellValues, i: int, j: int) -> str:
     return name if valuation._table is None else f"{name} = {_entry_label(valuation, i, j)}"
 
 
-def _ranks(valuation: CellValues, columns: list[int]) -> Floats:
-    """Ranks of entries in their column, from 0 to 1; NaN where they are missing or not numbers.
-
-    One line for each of these columns.
-    """
-    from scipy.stats import rankdata
-
-    entries = np.full((len(columns), len(valuation)), np.nan)
-    known = () if valuation._table is None else valuation._table.columns
-    for k, j in enumerate(columns if known else []):
-        if known[j].kind != "category":
-            entries[k] = known[j].entries
-    ranks = rankdata(entries, axis=1, nan_policy="omit") - 1
-    return np.asarray(ranks / np.maximum(np.isfinite(entries).sum(axis=1, keepdims=True) - 1, 1))
+def _ranks(valuation: CellValues, j: int) -> Floats:
+    """Ranks of a column's entries, from 0 to 1; NaN where they are missing or not numbers."""
+    column = None if valuation._table is None else valuation._table.columns[j]
+    if column is None or column.kind == "category":
+        return np.full(len(valuation), np.nan)
+    distinct, place = np.unique(column.entries, return_inverse=True)
+    last = max(1, np.isfinite(distinct).sum() - 1)
+    return np.where(np.isnan(column.entries), np.nan, place / last)
 
 
 def _swarm(values: Floats, bins: int = 80) -> Floats:

@@ -63,7 +63,8 @@ class RunFacts:
     @classmethod
     def of(cls, info: dict[str, Any]) -> RunFacts:
         """The facts in a record; a ValueError says in a phrase what is not of its type."""
-        return make_of(cls, info)
+        settings = info.get("settings") or {}
+        return make_of(cls, {"tolerance": settings.get("tolerance"), **info})
 
     @property
     def sums_to_score(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.told import as_markdown, brief_number, brief_record, brief_text
 from shapley2d._base.words import counted, html_table, printable, took_words
@@ -12,35 +12,7 @@ from shapley2d._valuation.typeset import typeset
 from shapley2d._valuation.units import unit_words
 
 if TYPE_CHECKING:
-    from shapley2d._base.arrays import Floats, Ints
-    from shapley2d._valuation.values import CellValues
-
-
-class _First(NamedTuple):
-    """The first of the cells, rows or columns, as people read them."""
-
-    at: Ints
-    named: dict[str, Any]
-    values: Floats
-    half: Floats
-    numbers: list[str]
-    spreads: list[str]
-    unit: str
-    more: str
-
-    @classmethod
-    def of(cls, valuation: CellValues, what: str, n: int, *, highest: bool = True) -> _First:
-        part = valuation._part(what)
-        unit = getattr(valuation._units, "points" if what == "columns" else what)
-        at = part.first(n, highest=highest)
-        values, half, named = part.values[at].tolist(), part.half[at], part.named(at)
-        if "line" in named:  # people know rows by their lines
-            del named["row"]
-        left = part.values.size - at.size
-        return cls(
-            at, named, part.values[at], half, unit.numbers(values, signed=True),
-            unit.spreads(half.tolist(), values), unit.words, f"and {left} more" if left else "",
-        )  # fmt: skip
+    from shapley2d._valuation.values import CellValues, Part
 
 
 def summary_lines(valuation: CellValues) -> list[str]:
@@ -56,21 +28,30 @@ def summary_lines(valuation: CellValues) -> list[str]:
 
 def summary_html(valuation: CellValues) -> str:
     """The same as a notebook shows it, the columns as a table with their intervals."""
-    found = _First.of(valuation, valuation._main, 20)
-    *_, heading = found.named
+    found, more = _main(valuation, 20)
+    *_, heading = found.names
     said = [
         f"<p>{html.escape(f'{word} {typeset(text)}'.strip())}</p>"
         for word, text in _said(valuation)
         if word != f"{heading}s"
     ]
-    halves = [half and f"± {half}" for half in found.spreads]
-    lines = [*zip(map(str, found.named[heading]), map(typeset, found.numbers), halves, strict=True)]
-    lines += [(f"{found.more} {heading}s", "", "")] if found.more else []
-    head = (heading, found.unit or "value", "95 %" * any(halves))
+    spreads = found.unit.spreads(found.half.tolist(), found.values.tolist())
+    halves = [half and f"± {half}" for half in spreads]
+    columns = map(str, found.names[heading]), map(typeset, found.numbers), halves
+    lines: list[tuple[str, ...]] = [*zip(*columns, strict=True)]
+    lines += [(f"{more} {heading}s", "", "")] if more else []
+    head = (heading, found.unit.words or "value", "95 %" * any(halves))
     return (
         f"<div><p><b>{type(valuation).__name__}</b> of {html.escape(_headline(valuation))}</p>"
         f"{''.join(said)}{html_table(lines, head)}</div>"
     )
+
+
+def _main(valuation: CellValues, n: int) -> tuple[Part, str]:
+    """The columns, or the rows where these are all there is, and how many more there are."""
+    part = valuation._part(valuation._main)
+    left = max(part.values.size - n, 0)
+    return part.take(part.first(n, highest=True)), f"and {left} more" if left else ""
 
 
 def _headline(valuation: CellValues) -> str:
@@ -87,17 +68,18 @@ def _said(valuation: CellValues) -> list[tuple[str, str]]:
     ]
     said += [("note", note) for note in facts.notes]
     if run.score is not None:
-        found = _First.of(valuation, valuation._main, 6)
-        *_, word = found.named
-        pairs = zip(found.named[word], found.numbers, strict=True)
+        found, more = _main(valuation, 6)
+        *_, word = found.names
+        pairs = zip(found.names[word], found.numbers, strict=True)
         listed = ", ".join(f"{name} {number}" for name, number in pairs)
-        said.append((f"{word}s", " ".join(filter(None, (listed, found.more, found.unit)))))
+        said.append((f"{word}s", " ".join(filter(None, (listed, more, found.unit.words)))))
     if took := took_words(run.seconds):
         said.append(("took", took))
+    cells = valuation._part("cells")
     for end in ("lowest", "highest"):
-        one = _First.of(valuation, "cells", 1, highest=end == "highest")
-        (word, (row,)), (_, (column,)) = one.named.items()
-        number = f"{one.numbers[0]} {one.unit}".rstrip()
+        one = cells.take(cells.first(1, highest=end == "highest"))
+        (word, (row,)), (_, (column,)) = one.names.items()
+        number = f"{one.numbers[0]} {one.unit.words}".rstrip()
         said.append((end, f"{number} at {word} {row}, column {column!r}"))
     if strays := len(valuation._strays):
         said.append(("strays", f"{counted(strays, 'entry', 'entries')} to check first, see strays"))
@@ -144,7 +126,7 @@ def to_markdown(valuation: CellValues) -> str:
 def _record(valuation: CellValues, facts: Facts, n: int) -> dict[str, Any]:
     """The brief record of a valuation; its lists have ``n`` entries at most."""
     info, strays = valuation.info, valuation._strays
-    *_, main = _First.of(valuation, valuation._main, 1).named
+    *_, main = _main(valuation, 1)[0].names
     return {
         "schema": "shapley2d.valuation/1",
         "version": brief_text(valuation._run.versions.get("shapley2d", "")),
@@ -176,17 +158,20 @@ def _record(valuation: CellValues, facts: Facts, n: int) -> dict[str, Any]:
 
 def _listed(valuation: CellValues, what: str, n: int, *, highest: bool) -> list[dict[str, Any]]:
     """The lowest or highest, with the ends of intervals, and the value as people read it."""
-    found, lines = _First.of(valuation, what, n, highest=highest), []
+    part = valuation._part(what)
+    at = part.first(n, highest=highest)
+    found, lines = part.take(at), []
+    names, numbers = found.names, found.numbers
+    if what == "cells":
+        places = [divmod(k, valuation.shape[1]) for k in at.tolist()]
+        names["entry"] = [valuation._entry(i, j) for i, j in places]
+        names["label"] = [valuation._label(i) for i, _ in places]
     for k, (value, half) in enumerate(zip(found.values, found.half, strict=True)):
-        named = {word: names[k] for word, names in found.named.items()}
-        if what == "cells":
-            i, j = divmod(int(found.at[k]), valuation.shape[1])
-            named |= {"entry": valuation._entry(i, j), "label": valuation._label(i)}
         line: dict[str, Any] = {
-            word: brief_text(text) for word, text in named.items() if text is not None
+            word: brief_text(texts[k]) for word, texts in names.items() if texts[k] is not None
         }
         line["value"] = brief_number(value)
         if half:
             line |= {"low": brief_number(value - half), "high": brief_number(value + half)}
-        lines.append(line | {"shown": f"{found.numbers[k]} {found.unit}".rstrip()})
+        lines.append(line | {"shown": f"{numbers[k]} {found.unit.words}".rstrip()})
     return lines

@@ -15,7 +15,7 @@ from shapley2d._base.words import counted, entry_text
 from shapley2d._tables.frames import objects
 from shapley2d._tables.row_words import RowWords
 from shapley2d._valuation.run_facts import RunFacts
-from shapley2d._valuation.units import Units, points_of
+from shapley2d._valuation.units import Unit, Units, points_of
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -35,12 +35,14 @@ _EQUAL = (
 
 
 class Part(NamedTuple):
-    """The cells, the rows or the columns, in order."""
+    """The cells, the rows or the columns, in order; or some of them."""
 
     values: NDArray[np.float64]
     stderr: NDArray[np.float64]
     factor: float
     """Half the width of a 95 % interval in standard errors."""
+    unit: Unit
+    """What people read them in."""
     named: Callable[[NDArray[np.intp]], dict[str, Any]]
     """The columns of a frame that name those at these positions."""
 
@@ -49,12 +51,30 @@ class Part(NamedTuple):
         """Half the widths of the 95 % intervals."""
         return self.factor * self.stderr
 
+    @property
+    def numbers(self) -> list[str]:
+        """The values as people read them, in a list with the unit at its head or its end."""
+        return self.unit.numbers(self.values.tolist(), signed=True)
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """What people know them by: rows that have a line by that."""
+        found = self.named(np.arange(self.values.size))
+        if "line" in found:
+            del found["row"]
+        return found
+
     def first(self, n: int, *, highest: bool = False) -> NDArray[np.intp]:
         """Positions of the ``n`` lowest or highest, of equal ones the first."""
         check_whole(n, "n", 0)
         key, last = (-self.values if highest else self.values), min(n, self.values.size - 1)
         few = np.flatnonzero(key <= np.partition(key, last)[last])
         return few[np.argsort(key[few], kind="stable")][:n]
+
+    def take(self, at: NDArray[np.intp]) -> Part:
+        """Those at these positions."""
+        values, stderr = self.values[at], self.stderr[at]
+        return self._replace(values=values, stderr=stderr, named=lambda k: self.named(at[k]))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -86,10 +106,9 @@ class CellValues(RowWords):
         ):
             if getattr(self, name) is _NONE:
                 object.__setattr__(self, name, np.zeros(wanted))
-            given, fits = (
-                " x ".join(map(str, sizes)) for sizes in (np.shape(getattr(self, name)), wanted)
-            )
-            if given != fits:
+            size = [*np.shape(getattr(self, name))]
+            if size != wanted:
+                given, fits = (" x ".join(map(str, one)) for one in (size, wanted))
                 raise InputError(
                     f"values of shape {(n, m)} do not fit {name}, "
                     f"which has {given} instead of {fits}"
@@ -207,18 +226,16 @@ class CellValues(RowWords):
     def _part(self, what: str) -> Part:
         """The ``"cells"``, row by row, the ``"rows"`` or the ``"columns"``."""
         columns, m, factor = objects(self.column_names), self.shape[1], self._interval_factor
+        units = self._units
         if what == "rows":
-            return Part(self.row_values, self.row_stderr, factor, self._row_columns)
+            return Part(self.row_values, self.row_stderr, factor, units.rows, self._row_columns)
         if what == "columns":
-            values, stderr = self.column_values, self.column_stderr
-            return Part(values, stderr, factor, lambda at: {"column": columns[at]})
-        values, stderr = self.values.ravel(), self.stderr.ravel()
+            sums = self.column_values, self.column_stderr
+            return Part(*sums, factor, units.points, lambda at: {"column": columns[at]})
         return Part(
-            values,
-            stderr,
-            factor,
+            self.values.ravel(), self.stderr.ravel(), factor, units.cells,
             lambda at: {**self._row_columns(at // m), "column": columns[at % m]},
-        )
+        )  # fmt: skip
 
     @property
     def _main(self) -> str:

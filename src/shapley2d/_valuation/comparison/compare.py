@@ -144,7 +144,7 @@ class Comparison:
         reach = max(before.factor, after.factor) * np.hypot(before.stderr, after.stderr)
         certain = np.abs(change) > np.maximum(reach, rounding)
         order = np.argsort(-np.abs(change), kind="stable")[:n]
-        named = after.named(new[order])
+        named = after.named(order)
         if what == "cells":
             for name, one, at in (
                 ("entry_before", self.before, old), ("entry", self.after, new)
@@ -245,10 +245,10 @@ def _shared(valuation: CellValues, rows: Ints, columns: Ints, what: str) -> tupl
     """
     part, m = valuation._part(what), valuation.shape[1]
     at = {"rows": rows, "columns": columns}.get(what, np.add.outer(m * rows, columns).ravel())
-    values = part.values[at]
+    shared = part.take(at)
     if what == "rows":
-        values = valuation.values[np.ix_(rows, columns)].sum(axis=1)
-    return at, part._replace(values=values, stderr=part.stderr[at])
+        shared = shared._replace(values=valuation.values[np.ix_(rows, columns)].sum(axis=1))
+    return at, shared
 
 
 def _texts(valuation: CellValues, columns: Ints) -> list[Any]:

@@ -70,7 +70,7 @@ def make_payload(
         ],
         "marked": np.flatnonzero(marked[kept]).tolist(),
         "history": convergence(valuation),
-        "tolerance": run.tolerance or run.settings.get("tolerance") or None,
+        "tolerance": run.tolerance or None,
         "nouns": valuation._nouns,
     }  # fmt: skip
     texts = {
