@@ -25,7 +25,7 @@ from shapley2d._forest.ensemble import (
     library_of,
     read_model,
 )
-from shapley2d._forest.fitted import FittedTrees
+from shapley2d._forest.fitted import FittedTrees, Rows
 from shapley2d._forest.leaves import LeafGame
 from shapley2d._forest.library import has_text
 from shapley2d._forest.losses import PROBABILITY, SQUARED
@@ -37,7 +37,6 @@ from shapley2d._forest.scores import (
     facts_of_score,
     hold_models,
     loss_of_constant,
-    rows_of,
     unit_of,
 )
 from shapley2d._methods.baseline import LABELS_ALONE, MEAN_OF_ALL, warn_of_perfect_zero
@@ -237,8 +236,10 @@ class GrownTrees(ForestDraws):
         loss = PROBABILITY if self._classifies else SQUARED
         self._models = [_no_trees(split, loss) for split in splits]
         super().__init__(problem, run, self._models)
-        both = list(zip(self._models, splits, strict=True))
-        self._rows = [rows_of(*one) for one in both]
+        both = zip(self._models, splits, strict=True)
+        self._rows = [
+            Rows.of(one, model.see(one.train), model.see(one.valid)) for model, one in both
+        ]
         self._matrices = [one.train.T.astype(np.float32, order="C") for one in self._rows]
         self.sampled[int(self.players.max()) + 1 :] = True  # the label's
         for one, rows in zip(self._models, self._rows, strict=True):

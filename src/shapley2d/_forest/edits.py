@@ -33,30 +33,32 @@ class Edits:
     """Rows with changed cells."""
 
     rows: Ints  # (k,): their positions in the table
-    table: Table | None  # these rows with their new entries; None where only labels are new
-    labels: dict[int, float]  # new codes of labels, or new targets, by position among the k rows
+    table: Table  # these rows with their new entries
+    target: Target  # of all rows, with the new labels
+    relabels: bool  # whether there are new labels
 
 
 def read_edits(problem: Problem, changes: Any) -> Edits:
     """Read new entries, by the names of their rows and columns, as the table was read."""
     table, m, cells = problem.table, problem.table.n_columns, _cells(problem, changes)
     texts: dict[str, dict[int, str | None]] = {}
-    labels: dict[int, float] = {}
+    target = problem.target
+    codes, y = target.codes.copy(), target.y.astype(object)
     places = {i: k for k, i in enumerate(sorted({i for i, _ in cells}))}
     for (i, j), entry in sorted(cells.items(), key=lambda item: item[0]):
         if j == m:
-            labels[places[i]] = _label(problem.target, entry)
+            label = codes[i] = _label(target, entry)
+            y[i] = target.classes[int(label)] if target.classes.size else label
         else:
             column = table.columns[j]
             texts.setdefault(column.name, {})[places[i]] = _text(entry, column)
     taken = np.array(list(places), dtype=np.intp)
-    if not texts:
-        return Edits(taken, None, labels)
     rows = table.take_rows(taken)
     with without_warnings():
         columns = tuple(_changed(one, texts.get(one.name, {})) for one in rows.columns)
-        native = _native(rows.native, columns, texts)
-    return Edits(taken, replace(rows, columns=columns, frame=native, rows=None), labels)
+        native = _native(rows.native, columns, texts) if texts else rows.native
+    rows = replace(rows, columns=columns, frame=native, rows=None)
+    return Edits(taken, rows, replace(target, codes=codes, y=y), any(j == m for _, j in cells))
 
 
 def _cells(problem: Problem, changes: Any) -> dict[tuple[int, int], Any]:

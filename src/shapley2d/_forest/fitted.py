@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from shapley2d._base.arrays import Floats
     from shapley2d._forest.model import Model
+    from shapley2d._tables.problem import Split
 
 PIECE = 4
 """Boosting rounds, or trees of a forest, whose values are added to the sum as a whole."""
@@ -60,6 +61,21 @@ class Rows:
     weights: Floats
     bags: Sequence[NDArray[Any]] | None = None
     places: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        split: Split,
+        train: Floats,
+        valid: Floats,
+        bags: Sequence[NDArray[Any]] | None = None,
+        places: NDArray[np.int64] | None = None,
+    ) -> Rows:
+        """The rows of a split, given their features."""
+        y, y_valid, weights = split.y.codes, split.y_valid.codes, split.weights
+        if places is not None:
+            y, y_valid = places[y], places[y_valid]
+        return cls(train, valid, y, y_valid, weights / weights.sum(), bags, places)
 
     def numbered(self, codes: NDArray[Any]) -> NDArray[Any]:
         """Numbers, or classes of the table by the model's number."""

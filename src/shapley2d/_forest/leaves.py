@@ -14,7 +14,7 @@ doi:10.1016/j.cor.2008.04.004).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -37,7 +37,6 @@ from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any
 
     from numpy.typing import NDArray
 
@@ -91,14 +90,25 @@ class Leaves:
     plain: bool = False
 
     @property
-    def weighs(self) -> Bools:
-        """Whether each leaf counts anything."""
-        return np.asarray(self.weights.any(axis=1))
-
-    @property
     def rows(self) -> tuple[NDArray[np.int32], Floats, Floats]:
         """What the compiled code takes of the rows."""
         return self.kinds, self.numbers, self.plays
+
+
+class Plan(NamedTuple):
+    """What :func:`~shapley2d._forest.kernels.leaf_states.plan_tree` finds of a tree."""
+
+    nodes: Ints
+    paths: NDArray[np.int32]
+    bundles: Ints
+
+    def states(
+        self, tree: SplitTree, features: Floats, first: int, count: int, kind: Any
+    ) -> NDArray[Any]:
+        """The states of all rows in some bundles; the codes where these are single leaves."""
+        states = np.empty((count, features.shape[1]), dtype=kind)
+        fill_states(tree, features, self.nodes, self.bundles, first, states)
+        return states
 
 
 class LeafGame:
@@ -159,9 +169,8 @@ class LeafGame:
         each = leaves.weights.sum(axis=0)[leaves.kinds] * leaves.numbers
         beta, alpha = row_coefficients.py_func(leaves.plays.sum(), each.sum(), self._row_weights)
         values[:, -1] += leaves.plays * beta + alpha * each
-        deep, *_ = self._deep(leaves.tree, leaves.weighs)
-        weights = np.where(deep[:, None], 0.0, leaves.weights)
-        self._add_subsets(replace(leaves, weights=weights), values)
+        deep = self.deep(leaves.tree, leaves.weights)
+        self._add_subsets(leaves, np.where(deep[:, None], 0.0, leaves.weights), values)
 
     def add_order(self, leaves: Leaves, random: np.random.Generator, values: Floats) -> None:
         """Add the values of cells in deep leaves, by one random order of the columns of each.
@@ -169,22 +178,21 @@ class LeafGame:
         It is turned, and read forwards and backwards. Every node has an order, so that it does not
         depend on which leaves count.
         """
-        deep, _, _ = self._deep(leaves.tree, leaves.weighs)
-        nodes, paths, bundles = self._plan(leaves.tree, deep, 0)
-        keys, depth = random.random(paths.shape), nodes[:, DEPTH].copy()
-        keys[np.arange(paths.shape[1]) >= depth[:, None]] = np.nan  # the last in any order
+        plan = self._plan(leaves.tree, self.deep(leaves.tree, leaves.weights), 0)
+        keys, depth = random.random(plan.paths.shape), plan.nodes[:, DEPTH].copy()
+        keys[np.arange(plan.paths.shape[1]) >= depth[:, None]] = np.nan  # the last in any order
         orders = [
             np.argsort(sign * ((keys + turn / _TURNS) % 1.0), axis=1)
             for turn in range(_TURNS)
             for sign in (1.0, -1.0)
         ]
         step = max(_ROOM // (8 * self.n_rows), 1)
-        for first in range(0, len(bundles), step):
-            part = bundles[first : first + step, 0]
-            codes = _states(leaves, nodes, bundles, first, part.size, np.uint64)
+        for first in range(0, len(plan.bundles), step):
+            part = plan.bundles[first : first + step, 0]
+            codes = plan.states(leaves.tree, leaves.features, first, part.size, np.uint64)
             counts = leaves.weights[part] / len(orders)
             for order in orders:
-                at = order[part], paths[part], depth[part]
+                at = order[part], plan.paths[part], depth[part]
                 add_orders(codes, *at, leaves.rows, counts, self._one_order, values)
 
     def add_all(
@@ -205,12 +213,12 @@ class LeafGame:
             found, any_deep = self.empty(), False
             for leaves in several:
                 self.add_values(leaves, found)
-                deep = bool(self._deep(leaves.tree, leaves.weighs)[0].any())
-                any_deep |= deep
-                scaled = replace(leaves, weights=leaves.weights / max(count, 1))
-                for k in range(count if deep else 0):
-                    random = generator(seed, "path orders", k, split, leaves.number)
-                    self.add_order(scaled, random, found)
+                if self.deep(leaves.tree, leaves.weights).any():
+                    any_deep = True
+                    scaled = replace(leaves, weights=leaves.weights / max(count, 1))
+                    for k in range(count):
+                        random = generator(seed, "path orders", k, split, leaves.number)
+                        self.add_order(scaled, random, found)
             return found, any_deep
 
         sampled = False
@@ -219,84 +227,66 @@ class LeafGame:
             sampled |= deep
         return sampled
 
+    def deep(self, tree: SplitTree, weights: Floats) -> Bools:
+        """Whether each node is a deep leaf that counts."""
+        if tree.height <= self._most:
+            return np.zeros(tree.n_nodes, dtype=np.bool_)
+        nodes = self._plan(tree, weights.any(axis=1), 0).nodes
+        depths = np.where(nodes[:, BELOW] == 0, nodes[:, DEPTH], 0)
+        if depths.max() > MAX_PATH:
+            raise InputError(
+                f"model has a leaf with {depths.max()} columns on its path, and at most {MAX_PATH} "
+                "can be valued: set a smaller max_depth or a larger min_samples_leaf"
+            )
+        return depths > self._most
+
     def deep_part(self, tree: SplitTree, weights: Floats) -> tuple[float, Bools]:
         """The share of a tree's weights that is in deep leaves, and the columns on their paths."""
-        named = np.zeros(self.n_columns, dtype=np.bool_)
-        deep, nodes, paths = self._deep(tree, np.asarray(weights.any(axis=1)))
+        named, deep = np.zeros(self.n_columns, dtype=np.bool_), self.deep(tree, weights)
         if not deep.any():
             return 0.0, named
-        for leaf in np.flatnonzero(deep).tolist():
-            named[paths[leaf, : nodes[leaf, DEPTH]]] = True
-        mass = np.abs(weights).sum(axis=1)
+        plan, mass = self._plan(tree, deep, 0), np.abs(weights).sum(axis=1)
+        on_path = np.arange(plan.paths.shape[1]) < plan.nodes[:, DEPTH, None]
+        named[plan.paths[deep][on_path[deep]]] = True
         return float(mass[deep].sum() / mass.sum()), named
 
     def passes(self, leaves: Leaves, rows: Ints) -> NDArray[np.uint64]:
         """Of some rows, the columns whose splits they pass, bit by bit: (nodes, rows)."""
-        nodes, _, bundles = self._plan(leaves.tree, leaves.tree.left < 0, 0)
-        some = replace(leaves, features=np.ascontiguousarray(leaves.features[:, rows]))
-        found = np.zeros((leaves.tree.n_nodes, rows.size), dtype=np.uint64)
-        found[bundles[:, 0]] = _states(some, nodes, bundles, 0, len(bundles), np.uint64)
+        tree, features = leaves.tree, np.ascontiguousarray(leaves.features[:, rows])
+        plan, found = self._plan(tree, tree.left < 0, 0), np.zeros((tree.n_nodes, rows.size), "u8")
+        found[plan.bundles[:, 0]] = plan.states(tree, features, 0, len(plan.bundles), np.uint64)
         return found
 
-    def _add_subsets(self, leaves: Leaves, values: Floats) -> None:
-        tree, n_kinds, n = leaves.tree, leaves.weights.shape[1], self.n_rows
+    def _add_subsets(self, leaves: Leaves, weights: Floats, values: Floats) -> None:
+        tree, n_kinds, n = leaves.tree, weights.shape[1], self.n_rows
         # a table with more rows than these takes longer than the rows, or leaves the cache
-        nodes, paths, bundles = self._plan(tree, leaves.weighs, min(2**12, n))
+        plan = self._plan(tree, weights.any(axis=1), min(2**12, n))
+        nodes, bundles = plan.nodes, plan.bundles
         bits = nodes[bundles[:, 0], DEPTH] + bundles[:, 1]
         sizes = (1 << bits) * (n_kinds + 1) * (bits + self._labelled)
         most = int(nodes[nodes[:, BELOW] == 0, DEPTH].max(initial=0)), 1 << int(bits.max(initial=0))
-        first = 0
-        while first < len(bundles):
-            fits = int(np.searchsorted(np.cumsum(sizes[first:]), _ROOM, "right"))
-            count = max(min(fits, _ROOM // (2 * n)), 1)
-            part = bundles[first : first + count]
-            states = _states(leaves, nodes, bundles, first, count, np.uint16)
+        step = max(_ROOM // max(2 * n, int(sizes.max(initial=1))), 1)
+        for first in range(0, len(bundles), step):
+            part = plan._replace(bundles=bundles[first : first + step])
+            count = len(part.bundles)
+            states = plan.states(tree, leaves.features, first, count, np.uint16)
             columns = np.empty((count, self.n_columns + 1 - self._labelled), dtype=np.int32)
-            offsets = np.concatenate([[0], np.cumsum(sizes[first : first + count])])
-            widths, tables = np.empty(count, dtype=np.int64), np.zeros(int(offsets[-1]))
-            found = columns, widths, offsets, tables
-            given = tree, (nodes, paths, part), states, leaves.rows, leaves.weights
+            offsets = np.concatenate([[0], np.cumsum(sizes[first : first + step])])
+            found = columns, np.empty(count, np.int64), offsets, np.zeros(int(offsets[-1]))
+            given = tree, part, states, leaves.rows, weights
             fill_tables(*given, self._all_subsets, leaves.plain, most, found)
             of_tables = (columns.astype(np.uint64), *found[1:])
             add_rows(states, leaves.rows, of_tables, n_kinds, leaves.plain, values)
-            first += count
 
-    def _plan(self, tree: SplitTree, weighs: Bools, most_states: int) -> Any:
-        """What :func:`~shapley2d._forest.kernels.leaf_states.plan_tree` finds of a tree.
-
-        Without states every leaf is a bundle by itself, and its states are the codes of the rows.
-        """
+    def _plan(self, tree: SplitTree, weighs: Bools, most_states: int) -> Plan:
+        """The plan of a tree; without states every leaf is a bundle by itself."""
         nodes = np.zeros((tree.n_nodes, 6), dtype=np.int64)
         nodes[:, BUNDLE] = -1
         width = max(min(tree.height, self.n_columns), 1)
         paths = np.zeros((tree.n_nodes, width), dtype=np.int32)
         bundles = np.zeros((tree.n_nodes // 2 + 1, 2 + BUNDLE_SPLITS), dtype=np.int64)
-        columns = self._owners[tree.feature]
+        plan = Plan(nodes, paths, bundles)
         found = plan_tree(
-            tree.left, tree.right, columns, weighs, most_states, nodes, paths, bundles
+            tree.left, tree.right, self._owners[tree.feature], weighs, most_states, *plan
         )
-        return nodes, paths, bundles[:found]
-
-    def _deep(self, tree: SplitTree, weighs: Bools) -> Any:
-        """Whether each node is a deep leaf that counts; and nodes and paths of the plan."""
-        if tree.height <= self._most:
-            return np.zeros(tree.n_nodes, dtype=np.bool_), None, None
-        nodes, paths, _ = self._plan(tree, weighs, 0)
-        depths = np.where(nodes[:, BELOW] == 0, nodes[:, DEPTH], 0)
-        most = int(depths.max())
-        if most > MAX_PATH:
-            raise InputError(
-                f"model has a leaf with {most} columns on its path, and at most {MAX_PATH} can be "
-                "valued: set a smaller max_depth or a larger min_samples_leaf"
-            )
-        return depths > self._most, nodes, paths
-
-
-def _states(
-    leaves: Leaves, nodes: Any, bundles: Any, first: int, count: int, kind: Any
-) -> NDArray[Any]:
-    """The states of all rows in some bundles."""
-    tree, features = leaves.tree, leaves.features
-    states = np.empty((count, features.shape[1]), dtype=kind)
-    fill_states(tree, features, nodes, bundles, first, states)
-    return states
+        return plan._replace(bundles=bundles[:found])

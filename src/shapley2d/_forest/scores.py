@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from shapley2d._tables.problem import Problem, Split
 
 
-def score_name(problem: Problem, loss: Loss) -> str:
-    """The score that trees of this loss are valued by; one that has no closed form is refused.
+def check_score(problem: Problem, loss: Loss) -> None:
+    """Refuse a score that has no closed form for trees of this loss.
 
     By default it is the probability of the right label, or the share of a loss that the predictions
     remove. Balanced accuracy stands for the default with classes that count the same.
@@ -39,14 +39,11 @@ def score_name(problem: Problem, loss: Loss) -> str:
     known = [loss.share, *([loss.scikit_learn] if loss.scikit_learn else [])]
     if problem.target.task == "classification":
         known.append("balanced_accuracy")
-    if problem.scoring is None:
-        return loss.share
-    if problem.scoring in known:
-        return str(problem.scoring)
-    raise InputError(
-        f"scoring={shown(problem.scoring)} has no closed form for the leaves of trees that predict "
-        f"by {loss.name}: use {one_of(known)}, or method='mc' with the same model"
-    )
+    if problem.scoring is not None and problem.scoring not in known:
+        raise InputError(
+            f"scoring={shown(problem.scoring)} has no closed form for the leaves of trees that "
+            f"predict by {loss.name}: use {one_of(known)}, or method='mc' with the same model"
+        )
 
 
 def hold_models(model: Any, models: list[Model], problem: Problem) -> list[FittedTrees]:
@@ -90,15 +87,6 @@ def _hold(model: Any, read: Model, split: Split, rows: Rows, unit: Unit) -> Fitt
     return held
 
 
-def rows_of(model: Model, split: Split, bags: Any = None, places: Ints | None = None) -> Rows:
-    """The rows of a split; ``places``: the model's number of every class."""
-    y, y_valid = split.y.codes, split.y_valid.codes
-    if places is not None:
-        y, y_valid = places[y], places[y_valid]
-    features, weights = (model.see(split.train), model.see(split.valid)), split.weights
-    return Rows(*features, y, y_valid, weights / weights.sum(), bags, places)
-
-
 def _rows(model: Any, read: Model, split: Split, problem: Problem) -> Rows:
     """The rows of a split, their classes numbered as the model does."""
     bags: Any = None
@@ -109,46 +97,41 @@ def _rows(model: Any, read: Model, split: Split, problem: Problem) -> Rows:
             bags = [bags] * len(read.trees)
         if bags is not None and split.rows.size < labels.size:
             bags = [bag[split.rows] for bag in bags]
-    classifies = split.y.task == "classification"
-    return rows_of(read, split, bags, _class_places(model, read, split) if classifies else None)
+    places = _class_places(model, read, split) if split.y.task == "classification" else None
+    return Rows.of(split, read.see(split.train), read.see(split.valid), bags, places)
 
 
 def _class_places(model: Any, read: Model, split: Split) -> Ints:
     """The output of every class of the table; the last place is for labels that it lacks."""
-    here, count = split.y.classes, max(max(read.outputs, default=0) + 1, 2)
-    known = np.arange(count) if read.classes is None else np.asarray(read.classes)
-    names = {name: k for k, name in enumerate(known.tolist())}
-    if not names.keys() & set(here.tolist()):  # text for numbers, or the numbers of classes
-        names = {str(name): k for k, name in enumerate(known.tolist())}
-        here = here.astype(str)
-        if read.classes is None and not names.keys() & set(here.tolist()):
-            names = {name: k for k, name in enumerate(here.tolist())}
-    used = np.unique(split.y.codes)
-    unknown = [str(here[code]) for code in used.tolist() if here[code] not in names]
+    here, count = split.y.classes.tolist(), max(max(read.outputs, default=0) + 1, 2)
+    known = np.asarray(range(count) if read.classes is None else read.classes).tolist()
+    if not {*known} & {*here}:  # text for numbers, or the numbers of classes
+        known, here = ([str(name) for name in names] for names in (known, here))
+        if read.classes is None and not {*known} & {*here}:
+            known = here
+    unknown = [str(here[k]) for k in np.unique(split.y.codes) if here[k] not in known]
     if unknown:
         raise InputError(
             f"{about(model)} does not know the label {unknown[0][:80]!r}: it was fitted on "
-            f"{', '.join(str(one)[:80] for one in known[:5].tolist())}"
-            f"{', ...' if known.size > 5 else ''}; pass the labels that it was fitted on"
+            f"{', '.join(str(one)[:80] for one in known[:5])}{', ...' if len(known) > 5 else ''}; "
+            "pass the labels that it was fitted on"
         )
-    return np.array([names.get(name, -1) for name in here.tolist()] + [-1], dtype=np.int64)
+    places = {name: k for k, name in enumerate(known)}
+    return np.array([places.get(name, -1) for name in here] + [-1], dtype=np.int64)
 
 
 def _without_start(model: Model, rows: Rows, labels: Any, n_outputs: int) -> Model:
     """The trees, the model's first guess taken out of their leaves."""
-    whole = model.start_in == "all"
     if not model.start_in or model.loss.by_class:
         return replace(model, start=np.zeros(n_outputs))
     weights = np.ones(rows.y.size)
     if model.start_weights is not None:
         weights = model.start_weights(labels)
     start = model.loss.best_constant(rows.y, weights, n_outputs)
-    shares = start / (len(model.leaves) / n_outputs if whole else 1)
-    leaves = [
-        leaf - shares[k] if whole or t < n_outputs else leaf
-        for t, (leaf, k) in enumerate(zip(model.leaves, model.outputs, strict=True))
-    ]
-    return replace(model, leaves=leaves, start=start)
+    count = len(model.leaves) if model.start_in == "all" else n_outputs
+    pairs = zip(model.leaves[:count], model.outputs, strict=False)
+    leaves = [leaf - start[k] * n_outputs / count for leaf, k in pairs]
+    return replace(model, leaves=leaves + model.leaves[count:], start=start)
 
 
 def unit_of(problem: Problem, loss: Loss, rows: list[Rows]) -> Unit:
@@ -157,8 +140,8 @@ def unit_of(problem: Problem, loss: Loss, rows: list[Rows]) -> Unit:
     Of the squared error that of the mean of the validation targets counts, as in R squared, and of
     other losses that of the best constant of the training rows.
     """
-    name = score_name(problem, loss)
-    if loss.by_class or name == loss.scikit_learn:
+    check_score(problem, loss)
+    if loss.by_class or problem.scoring == loss.scikit_learn:
         return Unit(factor=loss.factor)
     if loss is SQUARED:
         whole = target_variance(problem)
@@ -178,15 +161,14 @@ def loss_of_constant(loss: Loss, rows: Rows) -> float:
 
 def facts_of_score(problem: Problem, loss: Loss, unit: Unit) -> dict[str, Any]:
     """The score for a result's record: its name, what it is, and how to show it."""
-    name, balanced = score_name(problem, loss), problem.scoring == "balanced_accuracy"
-    scoring = f"{loss.share}, {ALIKE}" if balanced else name
+    balanced, asked = problem.scoring == "balanced_accuracy", problem.scoring
+    shown_as = asked if balanced else None
     if loss is SQUARED:
-        shown_as = "r2" if unit.shift else "neg_mean_squared_error"
-        return score_facts(replace(problem, scoring=shown_as), "leaves")
-    plain = replace(problem, scoring="balanced_accuracy" if balanced else None)
-    facts = score_facts(plain, "leaves")
-    if loss.by_class:
+        shown_as = "r2" if unit.shift else loss.scikit_learn
+    facts = score_facts(replace(problem, scoring=shown_as), "leaves")
+    if loss is SQUARED or loss.by_class:
         return facts
+    scoring = f"{loss.share}, {ALIKE}" if balanced else asked or loss.share
     if not unit.shift:
         return {"scoring": scoring, "score": as_it_is(f"minus the {loss.name}")}
     words = f"{loss.name} removed{', balanced' if balanced else ''}"

@@ -53,17 +53,18 @@ def find_leaves(tree: Any, features: Floats, leaves: NDArray[np.int32]) -> None:
     ``features`` (width, n): NaN where an entry is missing.
     ``leaves`` (n,): receives them.
     """
+    # arrays by names of their own: this takes a third of the time
+    left, right, feature, threshold, missing_left, sets, members, height = tree
     for i in range(leaves.size):
         leaves[i] = 0
     for start in range(0, leaves.size, BLOCK):  # level by level: no path to mispredict
-        for _ in range(tree.height):
+        for _ in range(height):
             for i in range(start, min(start + BLOCK, leaves.size)):
                 k = leaves[i]
-                if tree.left[k] >= 0:
-                    begin, end = tree.sets[k], tree.sets[k + 1]
-                    entry, to_left = features[tree.feature[k], i], tree.missing_left[k]
-                    goes = goes_left(entry, tree.threshold[k], to_left, begin, end, tree.members)
-                    leaves[i] = tree.left[k] if goes else tree.right[k]
+                if left[k] >= 0:
+                    entry, to_left = features[feature[k], i], missing_left[k]
+                    goes = goes_left(entry, threshold[k], to_left, sets[k], sets[k + 1], members)
+                    leaves[i] = left[k] if goes else right[k]
 
 
 @numba.njit(nogil=True, cache=CACHE)

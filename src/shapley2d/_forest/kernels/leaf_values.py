@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numba
 import numpy as np
 
-from shapley2d._base.cache import CACHE, INNER
+from shapley2d._base.cache import CACHE
 from shapley2d._forest.kernels.leaf_states import BELOW, BLOCK, BUNDLE_SPLITS, DEPTH, PLACE
 from shapley2d._forest.kernels.leaf_tables import cell_coefficients
 
@@ -22,53 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._base.arrays import Floats, Ints
-
-
-@numba.njit(**INNER)
-def count_codes(
-    seen: Floats,
-    size: int,
-    codes: Ints,
-    leaf_weights: Floats,
-    n_bits: int,
-    work: Floats,
-) -> None:
-    """Fill how many rows have each code, and the sums of their weighed numbers."""
-    for q in range(1 << n_bits):
-        work[q, 0] = work[q, 1] = 0.0
-    for state in range(size):
-        if seen[state, 0] > 0.0:
-            code = codes[state]
-            work[code, 0] += seen[state, 0]
-            for c in range(leaf_weights.size):
-                work[code, 1] += leaf_weights[c] * seen[state, 1 + c]
-
-
-@numba.njit(**INNER)
-def add_cells(
-    seen: Floats,
-    size: int,
-    codes: Ints,
-    worth: Floats,
-    positions: Ints,
-    width: int,
-    leaf_weights: Floats,
-    plain: bool,
-    table: Floats,
-) -> None:
-    """Add the coefficients of one leaf to the table of its bundle."""
-    always = 1.0 if plain else 0.0
-    for state in range(size):
-        if seen[state, 0] == 0.0:
-            continue
-        code, line = codes[state], state * (1 + leaf_weights.size) * width
-        for j in range(positions.size):
-            table[line + positions[j]] += worth[2 * code, j]
-        for c in range(leaf_weights.size):
-            line += width
-            for j in range(positions.size):
-                cell = always * worth[2 * code, j] + leaf_weights[c] * worth[2 * code + 1, j]
-                table[line + positions[j]] += cell
 
 
 @numba.njit(nogil=True, cache=CACHE)
@@ -109,6 +62,7 @@ def fill_tables(
     kinds, numbers, plays = rows
     columns, widths, offsets, tables = found
     n_kinds, labelled = leaf_weights.shape[1], np.int64(weights[2].size > 0)
+    always = 1.0 if plain else 0.0
     # arrays of two kinds alone: each further kind takes a tenth of a second to compile
     work, worth = np.empty((1 << most[0], 9)), np.empty((2 << most[0], most[0] + 1))
     seen = np.empty((most[1], n_kinds + 1))  # rows in each state, and sums of their numbers
@@ -166,19 +120,26 @@ def fill_tables(
                 for j in range(d):
                     positions[j] = place[paths[node, j]]
                 positions[d] = width - 1  # the label's
-                count_codes(seen, size, codes[own], leaf_weights[node], d, work)
+                code_of = codes[own]
+                for q in range(1 << d):
+                    work[q, 0] = work[q, 1] = 0.0
+                for state in range(size):
+                    work[code_of[state], 0] += seen[state, 0]
+                    for c in range(n_kinds):
+                        work[code_of[state], 1] += leaf_weights[node, c] * seen[state, 1 + c]
                 cell_coefficients(work, d, weights[0], weights[1], weights[2], worth)
-                add_cells(
-                    seen,
-                    size,
-                    codes[own],
-                    worth,
-                    positions[: d + labelled],
-                    width,
-                    leaf_weights[node],
-                    plain,
-                    tables[offsets[b] :],
-                )
+                for state in range(size):
+                    if seen[state, 0] == 0.0:
+                        continue
+                    fixed, per_unit = worth[2 * code_of[state]], worth[2 * code_of[state] + 1]
+                    line = offsets[b] + state * (1 + n_kinds) * width
+                    for j in range(d + labelled):
+                        tables[line + positions[j]] += fixed[j]
+                    for c in range(n_kinds):
+                        line += width
+                        for j in range(d + labelled):
+                            cell = always * fixed[j] + leaf_weights[node, c] * per_unit[j]
+                            tables[line + positions[j]] += cell
 
 
 @numba.njit(nogil=True, cache=CACHE)
