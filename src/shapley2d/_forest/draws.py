@@ -109,19 +109,20 @@ class ForestDraws(Draws):
         game.add_no_rows(share * self.blind[k], values)
         return values
 
-    def _note(self, problem: Problem, loss: Loss, unit: Unit, baseline: float) -> None:
+    def _note(self, problem: Problem, loss: Loss, unit: Unit) -> None:
         """Keep facts for the record of a run: its score, and the baseline of its values."""
         self._record |= facts_of_score(problem, loss, unit)
         blind = float(np.mean(self.blind))
         if problem.baseline == "zero":
+            del self._record["baseline_utility"]
             if not (unit.shift or loss.by_class):
                 warn_of_perfect_zero(f"minus the {loss.name}")
         elif problem.label is None:
-            self._record |= {"baseline_utility": baseline, "baseline": self.nothing}
-        elif blind == 0.0:  # without a label none is right
-            self._record |= {"baseline_utility": None}
-        else:
-            self._record |= {"baseline_utility": blind, "baseline": self.first_guess}
+            self._record["baseline"] = self.nothing
+        else:  # without a label none is right
+            self._record["baseline_utility"] = blind or None
+            if blind:
+                self._record["baseline"] = self.first_guess
 
 
 class GivenTrees(ForestDraws):
@@ -167,8 +168,7 @@ class GivenTrees(ForestDraws):
             self.sampled[int(self.players.max()) + 1 :] = True  # the label's
             self._record["exact_share"] = 1.0 - float(shares.mean())
         self._record |= facts_of_models(self._held) | _facts_of_trees(model, models)
-        baseline = self._record.pop("baseline_utility")
-        self._note(problem, models[0].loss, self._held[0].unit, baseline)
+        self._note(problem, models[0].loss, self._held[0].unit)
 
     def __call__(self, number: int) -> Draw:
         if number < self.sure:
@@ -253,7 +253,8 @@ class GrownTrees(ForestDraws):
         self.strata = [Stratum(split.rows, 1 / folds) for split in splits]
         alone = [self._unit.score(loss_of_constant(loss, one)) for one in self._rows]
         self.blind = [0.0] * folds if self._classifies else alone
-        self._note(problem, loss, self._unit, float(np.mean(alone)))
+        self._record["baseline_utility"] = float(np.mean(alone))
+        self._note(problem, loss, self._unit)
 
     def __call__(self, number: int) -> Draw:
         grove, k = divmod(number, len(self.games))

@@ -278,7 +278,7 @@ class LeafGame:
             of_tables = (columns.astype(np.uint64), *found[1:])
             add_rows(states, leaves.rows, of_tables, n_kinds, leaves.plain, values)
 
-    def _plan(self, tree: SplitTree, weighs: Bools, most_states: int) -> Plan:
+    def _plan(self, tree: SplitTree, weighs: Any, most_states: int) -> Plan:
         """The plan of a tree; without states every leaf is a bundle by itself."""
         nodes = np.zeros((tree.n_nodes, 6), dtype=np.int64)
         nodes[:, BUNDLE] = -1

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import expit, logsumexp, softmax, xlogy
+from scipy.special import expit, logit, logsumexp, softmax, xlogy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,10 +31,6 @@ def _shares(y: NDArray[Any], weights: Floats, n_outputs: int) -> Floats:
 
 def _is_class(y: NDArray[Any], raw: Floats) -> Floats:
     return np.asarray((y[:, None] == np.arange(raw.shape[1])).astype(np.float64))
-
-
-def _logit(share: Floats) -> Floats:
-    return np.asarray(np.log(share) - np.log1p(-share))
 
 
 def _bend(share: Floats) -> Floats:
@@ -122,7 +118,7 @@ LOG: Loss = Loss(
     "log loss",
     each=lambda y, raw: _with_known(y, np.logaddexp(0.0, raw[:, 0]) - y * raw[:, 0]),
     residuals=lambda y, raw: _with_known(y, y[:, None] - expit(raw)),
-    best_constant=lambda y, weights, _: _logit(_average(y, weights)),
+    best_constant=lambda y, weights, _: np.asarray(logit(_average(y, weights))),
     curvature=lambda _, raw: _bend(expit(raw)),
     readable=lambda y, raw: np.exp(-LOG.each(y, raw)),
     names=("binary", "binary:logistic", "binary:logitraw", "Logloss"),

@@ -92,15 +92,15 @@ class SplitTree(NamedTuple):
         """A tree of nested nodes, and what its leaves add, (nodes, outputs); parents come first."""
         nodes: list[Node] = []
         children: list[list[int]] = []
-        waiting = [(root, -1, 0)]
-        while waiting:
-            own, parent, side = waiting.pop()
-            if parent >= 0:
-                children[parent][side] = len(nodes)
-            node = read(own)
-            waiting += [(below, len(nodes), k) for k, below in enumerate(node.below)]
+
+        def add(own: Any) -> int:
+            k, node = len(nodes), read(own)
             nodes.append(node)
             children.append([-1, -1])
+            children[k] = [add(below) for below in node.below] or [-1, -1]
+            return k
+
+        add(root)
         members = {k: node.members for k, node in enumerate(nodes) if node.members is not None}
         feature, threshold, missing_left, _, _, values = zip(*nodes, strict=True)
         left, right = np.array(children).T

@@ -99,16 +99,14 @@ class HeldForest:
         """The rows of split k with their new entries and labels."""
         split, held = self.problem.splits[k], self.trees[k]
         rows, entries = held.rows, held.model.see(edits.table)
-        changed = []
-        for features, own in ((rows.train, split.rows), (rows.valid, split.valid_rows)):
-            _, places, by = np.intersect1d(
-                [] if own is None else own, edits.rows, return_indices=True
-            )
-            changed.append(features.copy())
-            changed[-1][:, places] = entries[:, by]
+        train, valid = rows.train.copy(), rows.valid.copy()
+        for features, own in ((train, split.rows), (valid, split.valid_rows)):
+            if own is not None:
+                _, places, by = np.intersect1d(own, edits.rows, return_indices=True)
+                features[:, places] = entries[:, by]
         y, y_valid = edits.target.take(split.rows), split.y_valid
         if split.valid_rows is not None:
             y_valid = edits.target.take(split.valid_rows)
         splits = [replace(split, y=y, y_valid=y_valid)]  # labels may weigh others now
         (weighed,) = weigh_problem(replace(self.problem, splits=splits)).splits
-        return Rows.of(weighed, *changed, bags=rows.bags, places=rows.places)
+        return Rows.of(weighed, train, valid, rows.bags, rows.places)

@@ -21,7 +21,7 @@ from shapley2d._forest.kernels.leaf_tables import cell_coefficients
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._base.arrays import Floats, Ints
+    from shapley2d._base.arrays import Floats
 
 
 @numba.njit(nogil=True, cache=CACHE)
