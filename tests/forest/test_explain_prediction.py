@@ -8,6 +8,7 @@ from scipy.special import logit
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -137,6 +138,25 @@ def test_a_row_in_any_form(row):
     assert found.values.tobytes() == known.values.tobytes()
     asked = pd.DataFrame({"size": [5.5], "age": [4.5]})
     assert found.prediction == pytest.approx(FITTED.predict(asked)[0])
+
+
+@pytest.mark.parametrize("boosted", ["lightgbm", "scikit-learn"])
+def test_a_row_without_the_types_of_the_table(boosted):
+    """Its categories go by their names."""
+    random = np.random.default_rng(0)
+    towns = pd.Categorical(random.choice(["Ulm", "Bonn", "Kiel"], 90))
+    frame = pd.DataFrame({"size": random.normal(size=90), "town": towns})
+    y = (frame["size"] > 0) ^ (frame["town"] == "Ulm")
+    if boosted == "lightgbm":
+        lightgbm = pytest.importorskip("lightgbm")
+        model = lightgbm.LGBMClassifier(n_estimators=3, min_data_per_group=1, verbose=-1)
+    else:
+        model = HistGradientBoostingClassifier(categorical_features="from_dtype", max_iter=3)
+    explainer = PredictionExplainer(model.fit(frame, y), frame, y)
+    for i in (0, 1, 2, 3):
+        known = explainer.explain(frame.iloc[[i]]).values
+        for row in (frame.iloc[i], dict(frame.iloc[i]), frame.iloc[i].tolist()):
+            np.testing.assert_array_equal(explainer.explain(row).values, known)
 
 
 def test_rows_and_cells_are_listed_by_what_they_add():

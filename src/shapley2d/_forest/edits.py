@@ -140,9 +140,11 @@ def _replaced(series: nw.Series[Any], changes: Mapping[int, Any]) -> nw.Series[A
     """A series with some entries replaced, of its own type if that holds them."""
     items = series.to_list()
     zoned = any(getattr(item, "tzinfo", None) for item in items)
+    typed = series.dtype in (nw.Categorical, nw.Enum)  # categories may be numbers
+    known = {as_text(one): one for one in series.cat.get_categories().to_list()} if typed else {}
     for k, entry in changes.items():
         zone = zoned and isinstance(entry, datetime)
-        items[k] = entry.replace(tzinfo=UTC) if zone else entry
+        items[k] = entry.replace(tzinfo=UTC) if zone else known.get(entry, entry)
     with suppress(Exception):  # every library has errors of its own for what does not fit
         own = nw.new_series(series.name, items, series.dtype, backend=series.implementation)
         if own.to_list() == items:  # pyarrow drops decimals

@@ -68,16 +68,23 @@ def _node(gaps_at_zero: set[int], own: dict[str, Any]) -> Node:
     return Node(column, limit, to_left, below=below)
 
 
-def _see(model: Any, known: list[list[Any]], gaps_at_zero: set[int], table: Table) -> Floats:
-    """The features, categories by the codes of those that the model was fitted on."""
+def _see(
+    model: Any, known: list[list[Any]], names: dict[int, Any], gaps_at_zero: set[int], table: Table
+) -> Floats:
+    """The features, categories by the codes of those that the model was fitted on.
+
+    Which columns they are in shows in the first table that is seen, that of training, and is noted:
+    a single row may come without types.
+    """
     columns = range(table.n_columns)
-    categorical = [j for j in columns if known and library.is_categorical(table, j)]
-    if len(categorical) != len(known):
-        raise InputError(
-            f"{library.about(model)} was fitted on {counted(len(known), 'categorical column')}, "
-            f"but the table has {len(categorical)}: pass columns of the same types"
-        )
-    names = dict(zip(categorical, known, strict=True))
+    if known and not names:
+        categorical = [j for j in columns if library.is_categorical(table, j)]
+        if len(categorical) != len(known):
+            raise InputError(
+                f"{library.about(model)} was fitted on {counted(len(known), 'categorical column')},"
+                f" but the table has {len(categorical)}: pass columns of the same types"
+            )
+        names.update(zip(categorical, known, strict=True))
     return np.array(
         [
             library.positions(library.own_entries(table, j), names[j])
@@ -144,7 +151,7 @@ class LightGBM(library.Library):
             outputs,
             rounds,
             loss,
-            partial(_see, model, saved["pandas_categorical"] or [], gaps_at_zero),
+            partial(_see, model, saved["pandas_categorical"] or [], {}, gaps_at_zero),
             partial(_raw, model, factor),
             penalty=float(asked.get("lambda_l2", 0.0)),
             classes=getattr(model, "classes_", None),
