@@ -17,6 +17,16 @@ from shapley2d._knn.kernels.rows import (
 
 
 @numba.njit
+def compiled_lines(train, terms, nominal, first, lines):
+    return make_lines(train, terms, nominal, first, lines)
+
+
+@numba.njit
+def compiled_keys(lines, codes, low, distances, keys):
+    make_keys(lines, codes, low, distances, keys)
+
+
+@numba.njit
 def compiled_sort(s, last, entries, terms, codes, room):
     return sort_near(s, last, entries, terms, codes, room)
 
@@ -31,11 +41,11 @@ def test_distances_and_their_bins_are_those_of_the_definition(m, levels):
     subsets = np.concatenate([rng.random((4, m)) < 0.5, np.ones((1, m), dtype=bool)])
     terms, lows, slacks = Distances(columns).seen(subsets)
     for t in range(2):
-        size = make_lines.py_func(columns.train, terms[t], columns.nominal, 0, room.lines)
+        size = compiled_lines(columns.train, terms[t], columns.nominal, 0, room.lines)
         assert size == 60
         for s, codes in enumerate(subset_codes(subsets)):
             keys = room.keys[0]
-            make_keys.py_func(room.lines, codes, lows[t, s], room.totals[0], keys)
+            compiled_keys(room.lines, codes, lows[t, s], room.totals[0], keys)
             expected, slack = fixed_point_distances(columns, subsets[s], t)
             np.testing.assert_array_equal(room.totals[0, :60], expected)
             assert slacks[t, s] == slack and keys.max() < BINS
@@ -60,9 +70,8 @@ def test_near_rows_are_sorted_by_distance(n, top):
         room.keys[0] = keys
         if ranks_all:
             room.totals[0] = distances
-        for kernel in (compiled_sort, sort_near.py_func)[: 2 if n <= 500 else 1]:
-            found = kernel(0, last, rows.entries, terms[0], subset_codes(every), room)
-            near = room.rows[:found]
-            np.testing.assert_array_equal(np.sort(near), np.flatnonzero(keys <= last))
-            np.testing.assert_array_equal(room.distances[:found], distances[near])
-            assert (np.diff(distances[near]) >= 0).all() and not room.begin.any()
+        found = compiled_sort(0, last, rows.entries, terms[0], subset_codes(every), room)
+        near = room.rows[:found]
+        np.testing.assert_array_equal(np.sort(near), np.flatnonzero(keys <= last))
+        np.testing.assert_array_equal(room.distances[:found], distances[near])
+        assert (np.diff(distances[near]) >= 0).all() and not room.begin.any()

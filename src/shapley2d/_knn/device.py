@@ -18,8 +18,6 @@ from shapley2d.exceptions import DeviceWarning, InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import DTypeLike, NDArray
-
 _INSTALL = "pip install 'shapley2d[cuda13]', or 'shapley2d[cuda12]' for drivers before version 580"
 
 LEAST_WORK = 2.0**30
@@ -37,6 +35,7 @@ class DeviceError(RuntimeError):
 class Device:
     """One GPU.
 
+    ``arrays``: CuPy, or what makes arrays as it does.
     ``processors``: multiprocessors, each of which takes a block of threads at a time.
     ``block_bytes``: memory on the chip that a block can have.
     ``processor_bytes``: the same for all blocks of a multiprocessor.
@@ -44,7 +43,7 @@ class Device:
     """
 
     def __init__(self, cupy: Any) -> None:
-        self._cupy = cupy
+        self.arrays = cupy
         properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
         self.name: str = properties["name"].decode()
         self.processors = int(properties["multiProcessorCount"])
@@ -53,50 +52,33 @@ class Device:
         # CuPy's own error is a MemoryError in recent versions only
         self.memory_errors = (MemoryError, cupy.cuda.memory.OutOfMemoryError)
 
-    def upload(self, array: NDArray[Any]) -> Any:
-        """Copy an array to the GPU."""
-        return self._cupy.asarray(array)
-
-    def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Any:
-        """An array of zeros on the GPU."""
-        return self._cupy.zeros(shape, dtype)
-
-    def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Any:
-        """An array on the GPU that holds anything."""
-        return self._cupy.empty(shape, dtype)
-
-    def download(self, array: Any) -> NDArray[Any]:
-        """Copy an array back, once all that was launched is done."""
-        copied: NDArray[Any] = self._cupy.asnumpy(array)
-        return copied
-
     def wait(self) -> None:
         """Wait for all that was launched."""
-        self._cupy.cuda.get_current_stream().synchronize()
+        self.arrays.cuda.get_current_stream().synchronize()
 
     def free_bytes(self) -> int:
         """Bytes of the GPU that are free."""
-        free, _ = self._cupy.cuda.runtime.memGetInfo()
-        return int(free) + int(self._cupy.get_default_memory_pool().free_bytes())
+        free, _ = self.arrays.cuda.runtime.memGetInfo()
+        return int(free) + int(self.arrays.get_default_memory_pool().free_bytes())
 
     def free(self) -> None:
         """Give back memory that CuPy keeps."""
-        self._cupy.get_default_memory_pool().free_all_blocks()
+        self.arrays.get_default_memory_pool().free_all_blocks()
 
     def compile(self, source: str, **defined: int) -> Callable[..., None]:
         """Compile one of the sources: ``launch(name, grid, threads, arguments, on_chip=0)``."""
         text = source_text(source)
         options = [f"-D{name}={value}" for name, value in defined.items()]
-        module = self._cupy.RawModule(code=text, options=("-std=c++17", "-fmad=false", *options))
+        module = self.arrays.RawModule(code=text, options=("-std=c++17", "-fmad=false", *options))
         try:
             functions = {name: module.get_function(name) for name in kernel_names(text)}
-        except self._cupy.cuda.compiler.CompileException as error:
+        except self.arrays.cuda.compiler.CompileException as error:
             line = next((line for line in str(error).splitlines() if "error" in line), str(error))
             raise DeviceError(
                 f"the kernels do not compile for {self.name} ({line.strip()}); "
                 "update CuPy and the driver"
             ) from error
-        except self._cupy.cuda.driver.CUDADriverError as error:
+        except self.arrays.cuda.driver.CUDADriverError as error:
             raise DeviceError(
                 f"the kernels do not load on {self.name} ({error}); update CuPy"
             ) from error

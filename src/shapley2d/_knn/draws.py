@@ -84,6 +84,7 @@ class KnnDraws(Draws):
     n_threads: int
 
     compiled = by_column = True
+    least = 1
     unit = "chunk"
 
     def __post_init__(self) -> None:
@@ -114,7 +115,7 @@ class KnnDraws(Draws):
             self.first = self.a_pass * min(passes, self._n_passes)
         # by two chunks of one validation row each, intervals of sums of rows held 0.85
         turns = max(2, -(-LEAST_CHUNKS // n_folds))
-        self._least = int(counts.clip(max=turns).sum())
+        self.least = int(counts.clip(max=turns).sum())
         n = max(fold.n_rows for fold in self.folds)
         most = min(_NUMBERS // (n * len(self.columns)), _SQUARES // int(counts.min()))
         self.error_lines = int(np.clip(most, 1, _MOST_LINES))
@@ -151,45 +152,35 @@ class KnnDraws(Draws):
         many = max(-(-n_valid // MANY_CHUNKS), LEAST_ROWS, algebra)
         return least, min(many, max(DRAW_WORK // (n * self.level), least))
 
-    @property
-    def least(self) -> int:
-        """See :class:`~shapley2d._estimation.draws.Draws`."""
-        return self._least
-
     def __call__(self, number: int) -> Draw:
         """The values by a chunk."""
         stratum, k, chunk = self._chunks[number % self.a_pass]
         fold, columns, dof, lines = self.folds[k], self.columns, math.inf, np.zeros(1)
-        for design in self._designs(number):
-            weights, dof = design.weights, design.dof
-            seen, flat = (
-                columns.columns_of(design.coalitions),
-                weights.reshape(-1, weights.shape[2]),
-            )
+        designs: Iterable[Design] = columns.everything()
+        if not self.takes_all:
+            random = generator(self.seed, "chunk pairs", number)
+            designs = [columns.sample(self.level, random, self.error_lines)]
+        for design in designs:
+            coalitions, weights, dof = design
+            seen, flat = columns.columns_of(coalitions), weights.reshape(-1, len(coalitions))
             sums = fold(seen, flat, chunk, stop=self.stop, n_threads=self._threads)
             lines = lines + sums.reshape(*weights.shape[:2], fold.n_rows)
         lines[0, columns.n_kept :] += self.alone[k]  # of the label, and of the labels alone
         found = columns.placed(lines).swapaxes(1, 2)
         return Draw(found[0], len(chunk), stratum, found[1:] if len(found) > 1 else None, dof)
 
-    def _designs(self, number: int) -> Iterable[Design]:
-        """Column subsets with their weights: all, some at a time, or a sample."""
-        if self.takes_all:
-            return self.columns.everything()
-        random = generator(self.seed, "chunk pairs", number)
-        return [self.columns.sample(self.level, random, self.error_lines)]
-
     def better(self, count: int, ratio: float, tolerance: float) -> tuple[int, float]:
         """See :class:`~shapley2d._estimation.draws.Draws`."""
         if self.takes_all or self.n_subsets is not None or count < self.a_pass:
             return 0, 0.0
         everything = 2**self.columns.n_kept
-        wanted = _MARGIN * self.level * min(ratio / max(tolerance, 1e-300), 1e100)
+        excess = min(ratio / max(tolerance, 1e-300), 1e100)
+        wanted = _MARGIN * self.level * excess
         larger = int(min(wanted, MAX_SUBSETS)) // 2 * 2
         if wanted >= everything and (everything <= MAX_SUBSETS or self.may_take_all):
             larger = everything
         cost = self.a_pass * larger / self.level
-        needed = count * (min(ratio / max(tolerance, 1e-300), 1e100) ** 2 - 1)
+        needed = count * (excess**2 - 1)
         return (larger, cost) if larger > self.level and cost < needed else (0, 0.0)
 
     def at(self, level: int) -> KnnDraws:

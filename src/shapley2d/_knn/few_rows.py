@@ -32,7 +32,7 @@ from shapley2d._methods.baseline import (
 from shapley2d._theory.semivalues import size_probabilities
 
 if TYPE_CHECKING:
-    from shapley2d._base.arrays import Floats, Ints
+    from shapley2d._base.arrays import Floats
     from shapley2d._tables.problem import Problem, Split
     from shapley2d._theory.semivalues import Semivalue
 
@@ -58,8 +58,8 @@ class FewRows:
         >>> from shapley2d._tables.problem import make_problem
         >>> (split,) = make_problem([[0], [1]], [0, 1], [[0], [0], [1]], [0, 0, 1]).splits
         >>> few = FewRows.of(split, 4)
-        >>> few.worth.round(3), few.guess, few.utilities(np.array([1]), few.worth[:1]).round(3)
-        (array([0.667, 0.333]), 0.5, array([0.5]))
+        >>> few.worth.round(3), few.guess
+        (array([0.667, 0.333]), 0.5)
         """
         y, y_valid = split.y.codes, split.y_valid.codes
         weights = split.weights / split.weights.sum()
@@ -72,13 +72,6 @@ class FewRows:
         shares = np.bincount(y_valid[known], weights=weights[known], minlength=there.size)
         guess = float(weights[known].sum() / np.count_nonzero(there))
         return cls(n_neighbors, np.asarray(shares[y], dtype=np.float64), None, guess)
-
-    def utilities(self, sizes: Ints, sums: Floats) -> Floats:
-        """``g`` of subsets with rows, by their sizes and the sums of ``worth`` over them."""
-        single, squared = self._factors(int(sizes.max(initial=1)))
-        if self.mean is None:
-            return np.asarray(single[sizes] * sums)
-        return np.asarray(2 * self.mean * single[sizes] * sums - squared[sizes] * sums**2)
 
     def values(self, semivalue: Semivalue, nothing: float) -> Floats:
         """The value of every row in the game g.

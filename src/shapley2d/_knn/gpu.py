@@ -20,7 +20,7 @@ import numpy as np
 
 from shapley2d._knn.device import DeviceError, say_unusable
 from shapley2d._knn.fixed_point import REACH, UNIT
-from shapley2d._knn.kernels.rows import BINS
+from shapley2d._knn.kernels.rows import BINS, subset_codes
 from shapley2d._knn.neighbours import Neighbours
 
 if TYPE_CHECKING:
@@ -79,16 +79,16 @@ class GpuNeighbours(Neighbours):
         self.on_gpu = False
 
     def _set_up(self, near: int) -> None:
-        device = self._device
+        put = self._device.arrays.asarray
         self._ranked = self.n_rows <= min(near, _RANKED)
         self._stride = -(-self.n_rows // 8) * 8
         self._lay_out(near)
         self._set_targets()
         by_column, by_row, nominal = self.distances.entries
-        self._entries = [device.upload(by_row), device.upload(nominal.astype(np.uint8))]
-        self._columns = device.upload(by_column)
+        self._entries = [put(by_row), put(nominal.astype(np.uint8))]
+        self._columns = put(by_column)
         tables = self.ranks[:2] if self.classifies else self.ranks[:5]
-        self._ranks = device.upload(np.ascontiguousarray(np.stack(tables, axis=1)))
+        self._ranks = put(np.ascontiguousarray(np.stack(tables, axis=1)))
         self._room: Any = None
 
     def _lay_out(self, near: int) -> None:
@@ -148,35 +148,34 @@ class GpuNeighbours(Neighbours):
             targets = self.y / self._scale
             self._quantum = 2.0 ** (61 - self.n_rows.bit_length())
             self._whole = int(np.rint(targets * self._quantum).astype(np.int64).sum())
-        self._targets = self._device.upload(targets)
+        self._targets = self._device.arrays.asarray(targets)
 
     def _on_gpu(self, subsets: Bools, weights: Floats, chunk: Ints) -> Floats:
-        device = self._device
+        device, arrays = self._device, self._device.arrays
         try:
-            seen = [device.upload(one) for one in self._seen(chunk)]
-            total = device.zeros((len(weights), self.n_rows), np.float64)
+            seen = [arrays.asarray(one) for one in self._seen(chunk)]
+            total = arrays.zeros((len(weights), self.n_rows), np.float64)
             n_subsets, n_valid, length = self._batch(len(subsets), chunk.size)
             for start in range(0, len(subsets), n_subsets):
                 part = slice(start, start + n_subsets)
-                columns = device.upload(np.ascontiguousarray(weights[:, part]))
+                columns = arrays.asarray(np.ascontiguousarray(weights[:, part]))
                 lists = _Lists(device, subsets[part])
                 for first in range(0, chunk.size, n_valid):
                     some = [one[first : first + n_valid] for one in seen]
                     total += columns @ self._sums(lists, some, length)
                     device.wait()
             total *= self._scale**2 / max(chunk.size, 1)
-            return np.asarray(device.download(total))
+            return np.asarray(arrays.asnumpy(total))
         except device.memory_errors as error:
             device.free()
             raise DeviceError("its memory does not suffice for this table") from error
 
     def _seen(self, chunk: Ints) -> tuple[Floats, Floats, Floats]:
         """Of validation rows: terms of distances, labels or targets, and weights."""
-        terms = self.distances.terms[chunk].transpose(0, 2, 1)
         labels = self.runs[chunk].astype(np.float64)
         if not self.classifies:
             labels[:, 0] = self.y_valid[chunk] / self._scale
-        return np.ascontiguousarray(terms), labels, self.valid_weights[chunk]
+        return self.distances.terms[chunk], labels, self.valid_weights[chunk]
 
     def _batch(self, n_subsets: int, n_valid: int) -> tuple[int, int, int]:
         """Subsets and validation rows that share launches, and validation rows that share a line.
@@ -196,49 +195,45 @@ class GpuNeighbours(Neighbours):
 
     def _sums(self, lists: _Lists, seen: list[Any], length: int) -> Any:
         """Row values under every subset, summed over some validation rows: (B, n), on the GPU."""
-        device, (terms, labels, weights) = self._device, seen
+        arrays, (terms, labels, weights) = self._device.arrays, seen
         n_valid = len(weights)
         slices = -(-n_valid // length)
-        unit, reach = terms[:, UNIT] @ lists.members, terms[:, REACH] @ lists.members
+        unit, reach = (terms[:, :, one] @ lists.members for one in (UNIT, REACH))
         begins = ((reach.view(np.int64) >> 42) - (BINS - 1)).astype(np.int32)
-        shape = (lists.pitch, self.n_rows, self.n_columns, self._stride)
-        bins = device.empty(1 if self._ranked else lists.count * n_valid * self._stride, np.uint16)
+        shape = (self.n_rows, self.n_columns, self._stride)
+        bins = arrays.empty(1 if self._ranked else lists.count * n_valid * self._stride, np.uint16)
         if not self._ranked:
             self._launch(
                 "find_bins", (-(-self.n_rows // self._tile), n_valid), _BIN_THREADS,
-                (*self._entries, terms, lists.masks, begins, *shape[1:], self._tile,
+                (*self._entries, terms, lists.masks, begins, *shape, self._tile,
                  lists.count, bins),
                 self._tile_bytes,
             )  # fmt: skip
-        lines = device.zeros((slices, lists.count, self._stride), self._real)
+        lines = arrays.zeros((slices, lists.count, self._stride), self._real)
         n_blocks = min(self._blocks, slices * lists.count)
         if self._room is None:
-            self._room = device.empty(max(self._blocks * self._room_bytes, 16), np.uint8)
+            self._room = arrays.empty(max(self._blocks * self._room_bytes, 16), np.uint8)
         self._launch(
             "value_rows", (n_blocks,), self._threads,
             (*self._entries, self._columns, terms, lists.columns, lists.sizes, 2.0 * unit,
              bins, self._targets, labels, self._ranks, weights, self.ranks.alone,
              self._quantum, self._whole, self.n_neighbors, *shape, lists.count, n_valid,
-             length, device.zeros(1, np.int32), self._room, self._room_bytes, lines),
+             length, arrays.zeros(1, np.int32), self._room, self._room_bytes, lines),
             self._chip,
         )  # fmt: skip
         return lines.sum(axis=0, dtype=np.float64)[:, : self.n_rows]
 
 
 class _Lists:
-    """Column subsets as lists of columns, on the GPU."""
+    """Column subsets on the GPU: as lists of columns, as bits, and as a matrix."""
 
     def __init__(self, device: Device, subsets: Bools) -> None:
         self.count, n_columns = subsets.shape
-        self.pitch = max(-(-n_columns // 4) * 4, 4)
-        columns = np.full((self.count, self.pitch), n_columns, dtype=np.uint16)
-        order = np.argsort(~subsets, axis=1, kind="stable")
-        columns[:, :n_columns] = np.where(np.take_along_axis(subsets, order, 1), order, n_columns)
-        self.columns = device.upload(columns)
-        fours = np.packbits(subsets, axis=1, bitorder="little")
-        masks = np.stack([fours & 15, fours >> 4], axis=2).reshape(self.count, -1)
-        masks = masks[:, : -(-n_columns // 4)]
+        put = device.arrays.asarray
+        # members first
+        self.columns = put(np.argsort(~subsets, axis=1, kind="stable").astype(np.uint16))
+        masks = subset_codes(subsets)[:, : -(-n_columns // 4)]
         masks[1:, 0] |= _SAME * (masks[1:, 1:] == masks[:-1, 1:]).all(axis=1).astype(np.uint8)
-        self.masks = device.upload(np.ascontiguousarray(masks))
-        self.sizes = device.upload(subsets.sum(axis=1, dtype=np.int32))
-        self.members = device.upload(subsets.T.astype(np.float64))
+        self.masks = put(np.ascontiguousarray(masks))
+        self.sizes = put(subsets.sum(axis=1, dtype=np.int32))
+        self.members = put(subsets.T.astype(np.float64))

@@ -45,8 +45,6 @@ from scipy.linalg import lapack  # here, before anyone limits the threads of loa
 from shapley2d._theory.semivalues import size_probabilities
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._theory.semivalues import Semivalue
 
@@ -64,7 +62,6 @@ LEAST_SHARE = 0.02
 
 _ODD_WEIGHTS = {1: 5.0, 3: 1.0, 5: 0.25, 7: 0.0625, 9: 0.015625}
 _EVEN_WEIGHTS = {0: 1000.0, 2: 1.0, 4: 0.25, 6: 0.0625, 8: 0.015625}
-_BLOCK = 256  # lines of a matrix over the pairs at a time
 
 
 class Design(NamedTuple):
@@ -218,42 +215,34 @@ class Fit:
     """Of all weights that are unbiased for every game, the best for a random one.
 
     ``weights`` (m, pairs): of the sampled part in the values.
-    ``expected``: squared error of all values together for a random game.
+    ``expected``: squared error of all values together for a random game. No game is the random one.
+        But how the error compares with that of predicting a pair by the others is much the same
+        for all games, and the latter is seen.
+
+    With ``L`` the weights ``a`` of the semivalue on all coalitions, ``k`` the covariance and ``w``
+    those here, it is ``L k L - 2 w k L + w k w``, noise included; and ``w (k + noise)`` is what the
+    weights were solved for.
     """
 
     def __init__(self, part: Part, pairs: Bools) -> None:
         self._part, self._pairs, self._size = part, pairs, pairs.sum(axis=1)
         size, self._amplitude = self._size, part.amplitude[self._size]
-        self._known = np.where(pairs.T, part.inside[size], part.outside[size])
-        self._inverse = self._invert()
-        self.weights = self._unbiased(self._known @ self._inverse) / self._amplitude
-        self.expected = float(self.expected_error(self.weights).sum())
+        known = np.where(pairs.T, part.inside[size], part.outside[size])
+        self._inverse = _inverse_covariance(part.profile, pairs)
+        solved = self._unbiased(known)
+        scaled = solved @ self._inverse
+        self.weights = scaled / self._amplitude
+        noise = part.noise - 2 * (part.exact(pairs) * self._amplitude * scaled).sum(axis=1)
+        errors = part.variance + (scaled * (solved - 2 * known)).sum(axis=1) + NOISE * noise
+        self.expected = float(errors.clip(0).sum())  # rounding, where all is known
         # by how much the others miss a pair, from what is kriged
         self._apart = self._amplitude / np.diag(self._inverse)
         left = (1 - np.bincount(size, minlength=len(part.counts)) / part.counts)[size]
         stated = float((self.weights**2 * left @ (self._amplitude * self._apart)).sum())
         self._root = np.sqrt(left * (self.expected / stated if stated > 0 else 0.0))
 
-    def _covariance(self, block: slice) -> Floats:
-        """Some lines of the matrix ``g(d)`` over the pairs."""
-        signs = np.where(self._pairs, np.float32(1), np.float32(-1))
-        distance = (signs.shape[1] - signs[block] @ signs.T) / 2
-        return np.asarray(self._part.profile[distance.astype(np.intp)])
-
-    def _invert(self) -> Floats:
-        """The inverse of ``g(d) + noise``, in the memory of two such matrices."""
-        matrix = np.empty((len(self._pairs),) * 2)
-        for block in _blocks(len(matrix)):
-            matrix[block] = self._covariance(block)
-        matrix[np.diag_indices_from(matrix)] += NOISE
-        # positive definite, as Krawtchouk polynomials are and there is noise
-        factor, _ = lapack.dpotrf(matrix.T, lower=True, overwrite_a=True)
-        inverse, _ = lapack.dpotri(factor, lower=True, overwrite_c=True)
-        inverse += np.tril(inverse, -1).T  # LAPACK fills the lower triangle
-        return np.asarray(inverse)
-
-    def _unbiased(self, weights: Floats) -> Floats:
-        """The weights of D / a, changed as little as makes every size count what it should.
+    def _unbiased(self, solved: Floats) -> Floats:
+        """What to solve for, changed as little as makes every size count what it should.
 
         A size without a sample is read off the nearest that has one.
         """
@@ -264,30 +253,15 @@ class Fit:
         scale = 1 / (m * self._amplitude)
         counted = [((self._pairs.T - size / m) * scale, part.slope)]
         if part.level.any():  # all players together count something
-            counted.append((np.broadcast_to(scale, weights.shape), part.level))
+            counted.append((np.broadcast_to(scale, solved.shape), part.level))
         for direction, in_value in counted:
             missing = np.bincount(nearest, in_value[1:], minlength=len(sampled))
-            missing -= (weights * direction).sum(axis=0) @ of_size
-            products = np.zeros((len(sampled),) * 2)
-            for block in _blocks(len(size)):
-                lines = self._inverse[block] * (direction[:, block].T @ direction)
-                products += of_size[block].T @ lines @ of_size
-            change = direction * (of_size @ np.linalg.solve(products, missing))
-            weights = weights + change @ self._inverse
-        return weights
-
-    def expected_error(self, weights: Floats) -> Floats:
-        """Expected squared errors of estimates with some weights, for a random game.
-
-        With ``L`` the weights of the semivalue on all coalitions and ``k`` the covariance, noise
-        included, that is ``E (L D - w D)^2  =  L k L  -  2 w k L  +  w k w``. No game is the random
-        one. But how the error compares with that of predicting a pair by the others is much the
-        same for all games, and the latter is seen.
-        """
-        part, onto = self._part, weights * self._amplitude
-        noise = part.noise + (onto**2 - 2 * part.exact(self._pairs) * self._amplitude * onto).sum(1)
-        smooth = part.variance - 2 * (onto * self._known).sum(1) + _forms(onto, self._covariance)
-        return np.asarray((smooth + NOISE * noise).clip(0))  # rounding, where all is known
+            missing -= (solved @ self._inverse * direction).sum(axis=0) @ of_size
+            products = direction.T @ direction
+            products *= self._inverse
+            change = np.linalg.solve(of_size.T @ products @ of_size, missing)
+            solved = solved + direction * (of_size @ change)
+        return solved
 
     def errors(self, signs: Floats) -> list[Floats]:
         """Weights (m, pairs) of lines whose squares add up to the variances, on average.
@@ -302,20 +276,21 @@ class Fit:
         """1 / degrees of freedom of the prediction errors of a random game."""
         squares = np.square(self.weights * self._root)
         own = squares @ (self._amplitude * self._apart)
-        mixed = _forms(squares * self._apart**2, lambda block: np.square(self._inverse[block]))
+        squares = squares * self._apart**2
+        mixed = ((squares @ np.square(self._inverse)) * squares).sum(axis=1)
         return float(mixed.mean() / max(np.mean(own**2), 1e-300))
 
 
-def _blocks(n: int) -> list[slice]:
-    return [slice(start, start + _BLOCK) for start in range(0, n, _BLOCK)]
-
-
-def _forms(vectors: Floats, matrix: Callable[[slice], Floats]) -> Floats:
-    """The quadratic form of every vector; ``matrix`` gives some of its lines."""
-    found = np.zeros(len(vectors))
-    for block in _blocks(vectors.shape[1]):
-        found += ((vectors[:, block] @ matrix(block)) * vectors).sum(axis=1)
-    return found
+def _inverse_covariance(profile: Floats, pairs: Bools) -> Floats:
+    """The inverse of ``g(d) + noise`` over the pairs, in the memory of two such matrices."""
+    signs = np.where(pairs, np.float32(1), np.float32(-1))
+    matrix = profile[((pairs.shape[1] - signs @ signs.T) / 2).astype(np.int16)]
+    matrix[np.diag_indices_from(matrix)] += NOISE
+    # positive definite, as Krawtchouk polynomials are and there is noise
+    factor, _ = lapack.dpotrf(matrix.T, lower=True, overwrite_a=True)
+    inverse, _ = lapack.dpotri(factor, lower=True, overwrite_c=True)
+    inverse += np.tril(inverse, -1).T  # LAPACK fills the lower triangle
+    return np.asarray(inverse)
 
 
 def pair_counts(m: int) -> Floats:

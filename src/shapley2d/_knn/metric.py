@@ -72,10 +72,7 @@ class Columns:
 
     def take(self, columns: Ints) -> Columns:
         """Some of the columns."""
-        return Columns(
-            self.train[columns], self.valid[columns],
-            self.nominal[columns], self.weight[columns], self.missing[columns],
-        )  # fmt: skip
+        return Columns(*(one[columns] for one in vars(self).values()))
 
     @property
     def n_rows(self) -> int:
@@ -85,7 +82,7 @@ class Columns:
     @property
     def n_columns(self) -> int:
         """Number of columns."""
-        return int(self.train.shape[0])
+        return len(self.train)
 
     @property
     def n_valid(self) -> int:

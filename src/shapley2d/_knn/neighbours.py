@@ -21,8 +21,7 @@ from shapley2d._base.in_threads import map_in_threads
 from shapley2d._knn.fixed_point import Distances
 from shapley2d._knn.kernels.rows import (
     NEAR,
-    add_classification,
-    add_regression,
+    add_values,
     make_room,
     subset_codes,
 )
@@ -160,14 +159,14 @@ class Neighbours:
             classifies=self.classifies, ranks_all=self.n_rows == self.near,
         )  # fmt: skip
         single, beyond, *pairs, alone = self.ranks
-        kernel: Any = add_classification
-        y: tuple[Any, ...] = self.runs[chunk], self.valid_weights[chunk]
-        weights: tuple[Any, ...] = single, beyond, self.inverse
+        of_valid = self.runs[chunk], self.y_valid[chunk], self.valid_weights[chunk]
+        votes: tuple[Any, ...] = None, *of_valid
+        weights: tuple[Any, ...] = (single, beyond, self.inverse), None
         if not self.classifies:
-            kernel, y = add_regression, (self.y, self.y_valid[chunk], y[1])
-            weights = (single, beyond, *pairs, self.inverse), float(self.n_neighbors), alone
+            votes = self.y, *of_valid
+            weights = weights[0], (*pairs, float(self.n_neighbors), alone)
         seen, codes = self.distances.seen(subsets, chunk), subset_codes(subsets)
-        kernel(self.distances.entries, seen, self.near, y, weights, codes, room, stop, sums)
+        add_values(self.distances.entries, seen, self.near, votes, weights, codes, room, stop, sums)
 
     def values(self, subsets: Bools, chunk: Ints | None = None) -> Floats:
         """phi(F) under each of some subsets, mean over validation rows, rows as in the table."""

@@ -8,14 +8,14 @@
 // the exponent and the first ten bits behind the point; there are 16 octaves of them below the largest distance, and nearer
 // rows share the first. The rows of the nearest bins, at least NEAR of them, are ranked by distance. A bin of far rows is a
 // group of equals, and so are near rows at the same distance: all are valued by the same formulas, those of
-// shapley2d/_kernels/tie_groups.py. Sums are taken in a fixed order or in whole numbers: every run gives the same bits.
+// shapley2d/_knn/kernels/tie_groups.py. Sums are taken in a fixed order or in whole numbers: every run gives the same bits.
 //
 // Set when compiling, without fused products: NEAR, THREADS (of value_rows), REGRESSION, RANKED (all rows are near: there
 // are no bins), WINDOW (bins that are on the chip at a time), LISTED (near rows that are ranked on the chip; more of them
 // are ranked in global memory), BLOCKS (of value_rows that a processor takes at a time).
 
 #define BINS 16384
-#define FIELDS 7         // terms of a column: near, mirror, scale, base, gap, unit, reach; a line of columns for each
+#define FIELDS 7         // terms of a column: near, mirror, scale, base, gap, unit, reach
 #define BIN_THREADS 256  // of find_bins
 #define SAME 16
 #define PLANES (REGRESSION ? 3 : 2)  // of a bin: rows with another and with the same label; in regression coefficients
@@ -38,10 +38,10 @@ struct Sight {
     double near, mirror, scale, base, gap, rounder;
     int column, nominal;
 
-    __device__ __forceinline__ Sight(const double* own_terms, const int n_columns, const int j, const unsigned char* kinds) {
-        near = own_terms[j], mirror = own_terms[n_columns + j], scale = own_terms[2 * n_columns + j];
-        base = own_terms[3 * n_columns + j], gap = own_terms[4 * n_columns + j];
-        rounder = 6755399441055744.0 * own_terms[5 * n_columns + j];  // 3 * 2^51: what is added has no digits below a unit
+    __device__ __forceinline__ Sight(const double* own_terms, const int j, const unsigned char* kinds) {
+        const double* own = own_terms + FIELDS * j;
+        near = own[0], mirror = own[1], scale = own[2], base = own[3], gap = own[4];
+        rounder = 6755399441055744.0 * own[5];  // 3 * 2^51: what is added has no digits below a unit
         column = j, nominal = kinds[j];
     }
     // How far an entry is: a whole number of units.
@@ -82,7 +82,7 @@ extern "C" __global__ void __launch_bounds__(BIN_THREADS) find_bins(
         for (int bit = 0; bit < 4; bit++) {
             const int j = 4 * four + bit;
             const bool there = j < n_columns && first + row < n_rows;
-            own[bit] = there ? Sight(own_terms, n_columns, j, nominal).dissimilarity(entries[j]) : 0.0;
+            own[bit] = there ? Sight(own_terms, j, nominal).dissimilarity(entries[j]) : 0.0;
         }
         const double low[4] = {0.0, own[0], own[1], own[0] + own[1]}, high[4] = {0.0, own[2], own[3], own[2] + own[3]};
 #pragma unroll
@@ -206,7 +206,7 @@ __device__ __forceinline__ Tail operator+(const Tail& a, const Tail& b) {
     return {a.linear + b.linear, a.product + b.product, a.square + b.square};
 }
 
-// The formulas of group_quadratic; ranks: single, single_beyond, pair, pair_beyond, ranked_pair_beyond of every rank.
+// The formulas of group_worth; ranks: single, single_beyond, pair, pair_beyond, ranked_pair_beyond of every rank.
 struct Group {
     double share, last, weight, drop, step, step_pair, weight_pair, drop_pair, mixed, drop_triple, products, k;
     Members members;
@@ -263,7 +263,7 @@ struct Worth {
 
 __device__ __forceinline__ Tail scan(const Tail x, double (*rooms)[32], Tail& all) { return scan(x, (void*)rooms[1], all); }
 
-// The formulas of group_values; ranks: single, single_beyond of every rank.
+// The linear part of group_worth; ranks: single, single_beyond of every rank.
 struct Group {
     double share, weight, spread, step;
     Members members;
@@ -365,7 +365,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
     const double* train, const unsigned char* nominal, const double* by_column, const double* terms,
     const unsigned short* lists, const int* sizes, const double* slacks, const unsigned short* __restrict__ bins, const double* targets, const double* labels,
     const Rank* ranks, const double* factors, const double alone, const double quantum, const Long all_targets,
-    const int n_neighbors, const int pitch, const int n_rows, const int n_columns, const int stride,
+    const int n_neighbors, const int n_rows, const int n_columns, const int stride,
     const int n_subsets, const int n_valid, const int slice, int* taken, unsigned char* room, const Long room_bytes, Real* out
 ) {
     extern __shared__ __align__(16) unsigned char memory[];
@@ -395,11 +395,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
         __syncthreads();
         if (item >= n_subsets * ((n_valid + slice - 1) / slice)) break;
         const int s = item % n_subsets, from = item / n_subsets * slice, size = sizes[s];
-        const unsigned short* list = lists + s * pitch;
+        const unsigned short* list = lists + s * n_columns;
         Real* line = out + (Long)item * stride;
         for (int t = from; t < min(from + slice, n_valid); t++) {
             const double factor = factors[t], slack = slacks[t * n_subsets + s];
-            for (int k = me; k < size; k += THREADS) sights[k] = Sight(terms + (Long)t * FIELDS * n_columns, n_columns, list[k], nominal);
+            for (int k = me; k < size; k += THREADS) sights[k] = Sight(terms + (Long)t * FIELDS * n_columns, list[k], nominal);
 #if REGRESSION
             const double target = labels[2 * t];
             const int run = 0, run_size = 0;

@@ -54,10 +54,10 @@ class KnnGame:
     ) -> None:
         columns = measure(split.train, split.valid, metric)
         self.n_rows, self.n_columns = columns.n_rows, columns.n_columns
-        classifies, self._k = split.y.task == "classification", n_neighbors
-        self._shares, self._few = votes == "share", FewRows.of(split, n_neighbors)
-        self.guesses = self._shares  # no rows are worth one, wherever values count from
-        self._nothing = self._few.guess if self._shares or not classifies else 0.0
+        classifies = split.y.task == "classification"
+        self.guesses = votes == "share"  # no rows are worth one, wherever values count from
+        guess = FewRows.of(split, n_neighbors).guess
+        self._nothing = guess if self.guesses or not classifies else 0.0
         y, y_valid = (one.codes.astype(np.float64) for one in (split.y, split.y_valid))
         centre = 0.0 if classifies else float(np.mean(y))
         self._nearest = Nearest(
@@ -65,6 +65,7 @@ class KnnGame:
             y_valid - centre,
             n_neighbors,
             classifies,
+            self.guesses,
             split.weights / split.weights.mean(),
         )
         self._distances = Distances(columns)
@@ -81,11 +82,6 @@ class KnnGame:
             asked = self._distances.entries, self._distances.seen(some), self._nearest
             add_utilities(*asked, groups, masks, room, found)
             total[:, first : first + len(some)] = found / n_valid
-        if self._shares:
-            sizes = rows.sum(axis=1)
-            few = np.flatnonzero((sizes > 0) & (sizes < self._k))
-            worth = np.array([self._few.worth[mask].sum() for mask in rows[few]])
-            total[few] += self._few.utilities(sizes[few], worth)[:, None]
         total[~rows.any(axis=1)] = self._nothing
         return total
 

@@ -29,8 +29,9 @@ class EmulatedDevice:
     def __init__(self, folder: Path, memory: int = 2**34, block_bytes: int = 232448) -> None:
         self._folder, self._memory, self.block_bytes = folder, memory, block_bytes
         self.launches: list[str] = []
+        self.arrays = self  # makes them as CuPy does
 
-    def upload(self, array):
+    def asarray(self, array):
         return np.array(array, order="C")
 
     def zeros(self, shape, dtype):
@@ -44,7 +45,7 @@ class EmulatedDevice:
         made.view(np.uint8).fill(0xCD)
         return made
 
-    def download(self, array):
+    def asnumpy(self, array):
         return np.array(array)
 
     def wait(self):

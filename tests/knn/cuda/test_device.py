@@ -86,7 +86,7 @@ def test_a_kernel_that_does_not_compile_is_one_line():
 
     made = object.__new__(Device)
     made.name = "a GPU"
-    made._cupy = types.SimpleNamespace(
+    made.arrays = types.SimpleNamespace(
         RawModule=Module,
         cuda=types.SimpleNamespace(
             compiler=types.SimpleNamespace(CompileException=CompileException),

@@ -10,8 +10,9 @@ nearest bins that hold :data:`NEAR` rows are ranked row by row, and the rows of 
 their ranks. So everything is a group of equals (:mod:`shapley2d._knn.kernels.tie_groups`), a single
 row is a group of one, and groups are valued from the farthest to the nearest.
 
-Training rows are in the order of their labels: those with the label of a validation row are one
-run, and nothing looks at a label row by row.
+Both tasks have the same kernels. What a row votes is its target in regression; in classes it is
+whether it has the label of the validation row. Training rows are in the order of their labels:
+those with a label are one run, and nothing looks at a label row by row.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import numba
 import numpy as np
 
 from shapley2d._base.cache import CACHE
-from shapley2d._knn.kernels.tie_groups import group_quadratic, group_values
+from shapley2d._knn.kernels.tie_groups import group_worth
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,11 +84,11 @@ def subset_codes(subsets: NDArray[np.bool_]) -> NDArray[np.uint8]:
     >>> subset_codes(np.array([[True, False, True, False, True]]))
     array([[5, 1, 0, 0]], dtype=uint8)
     """
-    groups = _n_groups(subsets.shape[1])
-    padded = np.zeros((len(subsets), 4 * groups), dtype=np.uint8)
-    padded[:, : subsets.shape[1]] = subsets
-    bits = padded.reshape(len(subsets), groups, 4) << np.arange(4, dtype=np.uint8)
-    return np.asarray(bits.sum(axis=2, dtype=np.uint8))
+    codes = np.zeros((len(subsets), _n_groups(subsets.shape[1])), dtype=np.uint8)
+    eights = np.packbits(subsets, axis=1, bitorder="little")
+    half = eights.shape[1]
+    codes[:, : 2 * half : 2], codes[:, 1 : 2 * half : 2] = eights & 15, eights >> 4
+    return codes
 
 
 def _n_groups(n_columns: int) -> int:
@@ -117,6 +118,17 @@ def make_room(
 
 
 @_part
+def dissimilarity(u, terms, nominal):  # type: ignore[no-untyped-def]
+    """How far a training entry is, in whole units: by the terms of its column."""
+    x = terms[3] + terms[2] * (terms[0] - u) * (terms[1] - u)
+    if nominal:
+        x = 0.0 if u == terms[0] else terms[2]
+    x = terms[4] if np.isnan(u) else x
+    rounder = _ROUND * terms[5]
+    return (x + rounder) - rounder
+
+
+@_part
 def make_lines(train, terms, nominal, first, lines):  # type: ignore[no-untyped-def]
     """Sums of the subsets of every four columns, for the rows from ``first`` on: how many rows."""
     m, n = train.shape
@@ -124,20 +136,8 @@ def make_lines(train, terms, nominal, first, lines):  # type: ignore[no-untyped-
     for j in range(m):
         bit = 1 << (j & 3)
         line, entries = lines[j >> 2, bit], train[j, first : first + size]
-        near, mirror, scale = terms[j, 0], terms[j, 1], terms[j, 2]
-        base, gap, rounder = terms[j, 3], terms[j, 4], _ROUND * terms[j, 5]
-        if nominal[j]:
-            for i in range(size):
-                u = entries[i]
-                x = 0.0 if u == near else scale
-                x = gap if np.isnan(u) else x
-                line[i] = (x + rounder) - rounder
-        else:
-            for i in range(size):
-                u = entries[i]
-                x = base + scale * (near - u) * (mirror - u)
-                x = gap if np.isnan(u) else x
-                line[i] = (x + rounder) - rounder
+        for i in range(size):
+            line[i] = dissimilarity(entries[i], terms[j], nominal[j])
         for other in range(1, bit):
             total, part = lines[j >> 2, bit + other], lines[j >> 2, other]
             for i in range(size):
@@ -222,12 +222,7 @@ def sort_near(s, last, entries, terms, codes, room):  # type: ignore[no-untyped-
         else:
             for g in range(n_members):
                 j = members[g]
-                u, rounder = by_row[row, j], _ROUND * terms[j, 5]
-                x = terms[j, 3] + terms[j, 2] * (terms[j, 0] - u) * (terms[j, 1] - u)
-                if nominal[j]:
-                    x = 0.0 if u == terms[j, 0] else terms[j, 2]
-                x = terms[j, 4] if np.isnan(u) else x
-                total += (x + rounder) - rounder
+                total += dissimilarity(by_row[row, j], terms[j], nominal[j])
         k = keys[row] >> _COARSE
         place = begin[k]
         begin[k] = place + 1
@@ -255,146 +250,124 @@ def sort_near(s, last, entries, terms, codes, room):  # type: ignore[no-untyped-
 
 
 @_part
-def far_classes(keys, n_near, run, weights, factor, room):  # type: ignore[no-untyped-def]
-    """The values of far rows by bin, beside a validation row whose label a run of rows has.
+def vote_of(row, z, run):  # type: ignore[no-untyped-def]
+    """The target of a row; in classes whether it is in the run of the label."""
+    if z is None:
+        return 1.0 if run[0] <= row < run[1] else 0.0
+    return z[row]
+
+
+@_part
+def count_bins(keys, z, run, counts):  # type: ignore[no-untyped-def]
+    """Rows of every bin with another and with the same label; or rows, sums of votes and squares.
+
+    Returns
+    -------
+    float
+        The sum of all votes, which classes do not need.
+    """
+    every = 0.0
+    if z is None:
+        ends = (0, run[0], run[1], keys.size)
+        for part in range(3):
+            count = counts[part & 1]
+            for k in keys[ends[part] : ends[part + 1]]:
+                count[k] += 1
+    else:
+        for i in range(keys.size):
+            k = keys[i]
+            counts[0, k] += 1.0
+            counts[1, k] += z[i]
+            counts[2, k] += z[i] * z[i]
+            every += z[i]
+    return every
+
+
+@_part
+def value_far(keys, n_near, z, run, target, weights, factor, room):  # type: ignore[no-untyped-def]
+    """The values of far rows by bin, as polynomials of their votes; in classes by their votes.
 
     Returns
     -------
     last : int
         The last bin whose rows are near.
-    tail : float
+    tails : tuple of float
         What the far rows take from every near one.
     """
-    (single, beyond, inverse), (others, same), table = weights, room.counts, room.table
-    end, tail = keys.size, 0.0
-    if room.ranks_all:
-        return BINS, tail
-    ends = (0, run[0], run[1], keys.size)
-    for part in range(3):
-        count = same if part == 1 else others
-        for k in keys[ends[part] : ends[part + 1]]:
-            count[k] += 1
-    k = BINS - 1
-    while True:
-        matches = same[k]
-        size = others[k] + matches
-        if size:
-            start = end - size
-            if start < n_near:
-                return k, tail
-            others[k] = 0
-            same[k] = 0
-            total = beyond[start] - beyond[end]
-            other, match, tail = group_values(
-                size, matches, tail, single[start], single[end], total, inverse
-            )
-            table[0, k] = factor * other
-            table[1, k] = factor * match
-            end = start
-        k -= 1
-
-
-@_part
-def add_near_classes(found, slack, tail, run, weights, factor, room, values):  # type: ignore[no-untyped-def]
-    """Add the values of near rows, from which the far ones take ``tail``."""
-    single, beyond, inverse = weights
-    rows, distances, first, last = room.rows, room.distances, run[0], run[1]
-    end = found
-    while end > 0:
-        start = end - 1
-        matches = np.int64(first <= rows[start] < last)
-        while start > 0 and distances[start] - distances[start - 1] <= slack:
-            start -= 1
-            matches += first <= rows[start] < last
-        total = beyond[start] - beyond[end]
-        other, match, tail = group_values(
-            end - start, matches, tail, single[start], single[end], total, inverse
-        )
-        for p in range(start, end):
-            values[rows[p]] += factor * (match if first <= rows[p] < last else other)
-        end = start
-
-
-@_part
-def add_far_classes(keys, table, run, values):  # type: ignore[no-untyped-def]
-    """Add the values of far rows; those of near rows are 0 here."""
-    ends = (0, run[0], run[1], values.size)
-    for part in range(3):
-        worth, rows = table[part & 1], slice(ends[part], ends[part + 1])
-        into, places = values[rows], keys[rows]
-        for i in range(into.size):
-            into[i] += worth[places[i]]
-
-
-@_part
-def far_numbers(keys, n_near, z, target, weights, factor, room):  # type: ignore[no-untyped-def]
-    """The same in regression: coefficients of a quadratic in the target of a row, by bin."""
-    ranks, k_votes, alone = weights
-    counts, table = room.counts, room.table
+    (ranks, pairs), counts, table = weights, room.counts, room.table
     tails = (0.0, 0.0, 0.0)
     if room.ranks_all:
         return BINS, tails
-    nearer = 0.0
-    for i in range(keys.size):
-        k = keys[i]
-        counts[0, k] += 1.0
-        counts[1, k] += z[i]
-        counts[2, k] += z[i] * z[i]
-        nearer += z[i]
+    nearer = count_bins(keys, z, run, counts)
     end, k = keys.size, BINS - 1
     while True:
+        total = squares = np.float64(counts[1, k])
         size = np.int64(counts[0, k])
+        if z is None:
+            size += np.int64(counts[1, k])
+        else:
+            squares = counts[2, k]
         if size:
             start = end - size
             if start < n_near:
                 return k, tails
-            total, squares = counts[1, k], counts[2, k]
             nearer -= total
-            alpha, beta, gamma, tails = group_quadratic(
-                start, end, nearer, total, squares, tails, target, k_votes, ranks
+            alpha, beta, gamma, tails = group_worth(
+                start, end, nearer, total, squares, tails, target, ranks, pairs
             )
-            table[0, k] = factor * (alpha - alone * target * target)
-            table[1, k] = factor * beta
-            table[2, k] = factor * gamma
-            counts[0, k] = counts[1, k] = counts[2, k] = 0.0
+            table[0, k] = factor * alpha
+            counts[0, k] = counts[1, k] = 0
+            if z is None:
+                table[1, k] = factor * (alpha + beta)
+            else:
+                table[1, k] = factor * beta
+                table[2, k] = factor * gamma
+                counts[2, k] = 0
             end = start
         k -= 1
 
 
 @_part
-def add_near_numbers(found, slack, tails, z, target, weights, factor, room, values):  # type: ignore[no-untyped-def]
-    """The same in regression."""
-    ranks, k_votes, alone = weights
-    rows, distances = room.rows, room.distances
+def add_near(found, slack, tails, z, run, target, weights, factor, room, values):  # type: ignore[no-untyped-def]
+    """Add the values of near rows, from which the far ones take ``tails``."""
+    (ranks, pairs), rows, distances = weights, room.rows, room.distances
     nearer = 0.0
-    for p in range(found):
-        nearer += z[rows[p]]
+    if z is not None:
+        for p in range(found):
+            nearer += z[rows[p]]
     end = found
     while end > 0:
         start = end
         total = squares = 0.0
         while start > 0 and (start == end or distances[start] - distances[start - 1] <= slack):
             start -= 1
-            member = z[rows[start]]
-            total += member
-            squares += member * member
+            vote = vote_of(rows[start], z, run)
+            total += vote
+            squares += vote * vote
         nearer -= total
-        alpha, beta, gamma, tails = group_quadratic(
-            start, end, nearer, total, squares, tails, target, k_votes, ranks
+        alpha, beta, gamma, tails = group_worth(
+            start, end, nearer, total, squares, tails, target, ranks, pairs
         )
-        alpha -= alone * target * target
         for p in range(start, end):
-            member = z[rows[p]]
-            values[rows[p]] += factor * (alpha + member * (beta + gamma * member))
+            vote = vote_of(rows[p], z, run)
+            values[rows[p]] += factor * (alpha + vote * (beta + gamma * vote))
         end = start
 
 
 @_part
-def add_far_numbers(keys, table, z, values):  # type: ignore[no-untyped-def]
-    """The same in regression."""
-    for i in range(values.size):
-        k = keys[i]
-        values[i] += table[0, k] + z[i] * (table[1, k] + table[2, k] * z[i])
+def add_far(keys, z, run, table, values):  # type: ignore[no-untyped-def]
+    """Add the values of far rows; those of near rows are 0 here."""
+    if z is None:
+        ends = (0, run[0], run[1], values.size)
+        for part in range(3):
+            worth, rows = table[part & 1], slice(ends[part], ends[part + 1])
+            into, places = values[rows], keys[rows]
+            for i in range(into.size):
+                into[i] += worth[places[i]]
+    else:
+        for i in range(values.size):
+            k = keys[i]
+            values[i] += table[0, k] + z[i] * (table[1, k] + table[2, k] * z[i])
 
 
 @_part
@@ -409,8 +382,8 @@ def empty_near_bins(found, keys, room):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(nogil=True, cache=CACHE, error_model="numpy")
-def add_classification(entries, seen, n_near, y, weights, codes, room, stop, sums):  # type: ignore[no-untyped-def]
-    """Add the row values of classification beside some validation rows, under some subsets.
+def add_values(entries, seen, n_near, votes, weights, codes, room, stop, sums):  # type: ignore[no-untyped-def]
+    """Add the row values beside some validation rows, under some column subsets.
 
     Parameters
     ----------
@@ -423,11 +396,12 @@ def add_classification(entries, seen, n_near, y, weights, codes, room, stop, sum
         first bin and by how much distances may differ that are equal.
     n_near : int
         Rows that are ranked one by one, at least, where not all are.
-    y : tuple of two ndarrays
-        First and last row (exclusive) with the label of each validation row (T, 2), and what each
-        validation row counts (T,).
-    weights : tuple of ndarray
-        ``single, single_beyond, inverse``.
+    votes : tuple
+        In regression the targets of training rows less their mean (n,), in classes None; of the
+        validation rows (T,) first and last row (exclusive) with the label, the target less that
+        mean, and what each counts.
+    weights : tuple
+        ``ranks, pairs`` of :func:`~shapley2d._knn.kernels.tie_groups.group_worth`.
     codes : ndarray of shape (subsets, groups), uint8
         Which of every four columns are in a subset, as bits.
     room : Room
@@ -436,42 +410,17 @@ def add_classification(entries, seen, n_near, y, weights, codes, room, stop, sum
     sums : ndarray of shape (subsets, n)
         Receives the values.
     """
-    (terms, lows, slacks), (runs, factors) = seen, y
+    (terms, lows, slacks), (z, runs, targets, factors) = seen, votes
     for t in range(len(terms)):
         if stop[0]:
             return
-        run, factor = runs[t], factors[t]
+        run, target, factor = runs[t], targets[t], factors[t]
         measure_rows(entries, terms[t], lows[t], codes, room)
         for s in range(len(codes)):
             keys, slack, values = room.keys[s], slacks[t, s], sums[s]
-            last, tail = far_classes(keys, n_near, run, weights, factor, room)
+            last, tails = value_far(keys, n_near, z, run, target, weights, factor, room)
             found = sort_near(s, last, entries, terms[t], codes, room)
-            add_near_classes(found, slack, tail, run, weights, factor, room, values)
+            add_near(found, slack, tails, z, run, target, weights, factor, room, values)
             if not room.ranks_all:
                 empty_near_bins(found, keys, room)
-                add_far_classes(keys, room.table, run, values)
-
-
-@numba.njit(nogil=True, cache=CACHE, error_model="numpy")
-def add_regression(entries, seen, n_near, y, weights, codes, room, stop, sums):  # type: ignore[no-untyped-def]
-    """Add the row values of regression beside some validation rows, under some column subsets.
-
-    As :func:`add_classification`, with other ``y`` (targets of training and of validation rows less
-    the mean of the first, and what each validation row counts) and ``weights`` (tables of
-    :func:`~shapley2d._knn.kernels.tie_groups.group_quadratic`, K, and the weight of the empty
-    coalition).
-    """
-    (terms, lows, slacks), (z, targets, factors) = seen, y
-    for t in range(len(terms)):
-        if stop[0]:
-            return
-        target, factor = targets[t], factors[t]
-        measure_rows(entries, terms[t], lows[t], codes, room)
-        for s in range(len(codes)):
-            keys, slack, values = room.keys[s], slacks[t, s], sums[s]
-            last, tails = far_numbers(keys, n_near, z, target, weights, factor, room)
-            found = sort_near(s, last, entries, terms[t], codes, room)
-            add_near_numbers(found, slack, tails, z, target, weights, factor, room, values)
-            if not room.ranks_all:
-                empty_near_bins(found, keys, room)
-                add_far_numbers(keys, room.table, z, values)
+                add_far(keys, z, run, room.table, values)

@@ -21,6 +21,8 @@ class Nearest(NamedTuple):
         Codes of the classes, or numbers less the mean of the training rows.
     k : int
     classifies : bool
+    shares : bool
+        Whether votes are divided by those there are, not by K.
     factors : ndarray of float64
         What each validation row counts.
     """
@@ -29,6 +31,7 @@ class Nearest(NamedTuple):
     y_valid: NDArray[np.float64]
     k: int
     classifies: bool
+    shares: bool
     factors: NDArray[np.float64]
 
 
@@ -39,7 +42,7 @@ def add_utilities(entries, seen, nearest, groups, masks, room, sums):  # type: i
     Parameters
     ----------
     entries, seen : tuple
-        As of :func:`~shapley2d._knn.kernels.rows.add_classification`.
+        As of :func:`~shapley2d._knn.kernels.rows.add_values`.
     nearest : Nearest
     groups : ndarray of shape (n,), int32
         A number for every training row; rows with the same number are in the same coalitions.
@@ -73,7 +76,7 @@ def add_utilities(entries, seen, nearest, groups, masks, room, sums):  # type: i
             for a in range(row_masks.shape[0]):
                 if row_masks[a].any():
                     votes = nearest_votes(levels, near_groups, near_y, row_masks[a], k)
-                    utility = utility_of_votes(votes, target, k, nearest.classifies)
+                    utility = utility_of_votes(votes, target, k, nearest)
                     sums[a, b] += nearest.factors[t] * utility
 
 
@@ -109,7 +112,7 @@ def nearest_votes(keys, groups, y, mask, k):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def utility_of_votes(votes, target, k, classifies):  # type: ignore[no-untyped-def]
+def utility_of_votes(votes, target, k, nearest):  # type: ignore[no-untyped-def]
     """The utility of neighbours, mean over the orders of tied ones.
 
     In classification ``y`` is 1 for a match; in regression the utility is minus the squared error
@@ -122,6 +125,8 @@ def utility_of_votes(votes, target, k, classifies):  # type: ignore[no-untyped-d
         total += taken * mean
         if size > taken:
             variance = taken * (size - taken) / (size - 1) * max(squares / size - mean * mean, 0.0)
-    if classifies:
+    elif nearest.shares:
+        k = count
+    if nearest.classifies:
         return total / k
     return -((total / k - target) ** 2) - variance / (k * k)
