@@ -266,7 +266,7 @@ def test_a_warning_counts_the_strays_and_shows_some():
     (message,) = {str(warning.message) for warning in caught}
     assert message == (
         "X: 6 entries do not match their column's type and are treated as missing: column 'a' has 5 "
-        "that are not numbers ('x', 'y', 'z', ...); column 'b' has 1 that is not a date ('soon'): "
+        "that are not numbers ('x', 'y', 'z' and 1 more); column 'b' has 1 that is not a date ('soon'): "
         "correct them, or read the column as text with kinds={'a': 'text', 'b': 'text'}"
     )
 

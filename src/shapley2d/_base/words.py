@@ -34,6 +34,16 @@ def counted(count: int, one: str, several: str = "") -> str:
     return f"{count:,} {plural(count, one, several)}"
 
 
+def first_of(words: Sequence[str], most: int = 5) -> str:
+    """The first of some words, and how many more there are.
+
+    >>> first_of(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    more = len(words) - most
+    return ", ".join(words[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
 def shown(value: Any) -> str:
     """A user's value in a message: as code, cut where it is long; its type where it has no code.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.warnings import warn_input
-from shapley2d._base.words import counted, plural, shown
+from shapley2d._base.words import counted, first_of, plural, shown
 from shapley2d._tables.texts.numbers import EXACT
 
 if TYPE_CHECKING:
@@ -94,12 +94,11 @@ def in_words(keys: Iterable[Key]) -> str:
 
 def warn_of_empty(table: Table) -> None:
     """Warn of all columns without an entry, in one message."""
-    names = [column.name for column in table.columns if np.isnan(column.entries).all()]
+    names = [repr(column.name) for column in table.columns if np.isnan(column.entries).all()]
     if names:
-        n, first = len(names), ", ".join(map(repr, names[:_MOST]))
-        more = f" and {n - _MOST} more" if n > _MOST else ""
+        n, first = len(names), first_of(names, _MOST)
         warn_input(
-            f"X: {plural(n, 'column')} {first}{more} {plural(n, 'is', 'are')} empty throughout: "
+            f"X: {plural(n, 'column')} {first} {plural(n, 'is', 'are')} empty throughout: "
             f"nothing can be learned from {plural(n, 'it, so drop it', 'them, so drop them')}"
         )
 
@@ -144,12 +143,10 @@ def warn_of_reading(table: Table, name: str = "X") -> None:
 
 
 def _strays(column: Column) -> str:
-    texts = list(dict.fromkeys(column.from_text.strays.values()))
-    shown = ", ".join(repr(text[:40]) for text in texts[:_MOST])
+    texts = [repr(text[:40]) for text in dict.fromkeys(column.from_text.strays.values())]
     count = len(column.from_text.strays)
-    more = ", ..." if len(texts) > _MOST else ""
     wrong = plural(count, f"is not a {column.kind}", f"are not {column.kind}s")
-    return f"column {column.name!r} has {count:,} that {wrong} ({shown}{more})"
+    return f"column {column.name!r} has {count:,} that {wrong} ({first_of(texts, _MOST)})"
 
 
 def _notation(column: Column) -> str:

@@ -21,7 +21,7 @@ from shapley2d._tables.kinds import as_category, as_kind, check_kinds
 from shapley2d._tables.reading.files import Source
 from shapley2d._tables.row_words import row_words
 from shapley2d._tables.table import MILLISECONDS_PER_DAY, Column, Kind, Table
-from shapley2d._tables.texts.column import as_texts, series_texts, text_column
+from shapley2d._tables.texts.column import as_texts, series_texts, text_column, texts_of
 from shapley2d._tables.texts.numbers import are_long, as_digits
 from shapley2d.exceptions import InputError
 
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 
 Reader = Callable[[Any], Column]
 """Makes a column from a pyarrow array of text."""
-
-Maker = Callable[[Reader], Column]
-"""Makes a column, given the reader of text."""
 
 MAX_MAGNITUDE = 1e150
 """The largest number in a table: its square is still finite."""
@@ -77,15 +74,30 @@ def typed_table(
 ) -> Table:
     """A table of any kind with a kind for every column; ``read`` makes one of text."""
     source = opened(data)
-    data, lines = as_frame(source, name), None
-    if isinstance(source, Source):
-        lines = source.lines
+    data = as_frame(source, name)
     frame = nw.from_native(data, eager_only=True, pass_through=True)
-    named = isinstance(frame, nw.DataFrame)
-    makers, row_names, native = _from_frame(frame, name) if named else _from_array(data, name)
-    twins = _twins(list(makers), like, named=named)
-    columns = _typed(makers, kinds, twins, read)
-    return Table(columns, row_names, native, lines)
+    entries: dict[str, Any]
+    if named := isinstance(frame, nw.DataFrame):
+        shape, native, row_names = frame.shape, frame.to_native(), _row_names(frame)
+        entries = {as_text(key): frame.get_column(key) for key in frame.columns}
+    else:
+        native = _as_array(data, name)
+        shape, row_names = native.shape, np.arange(len(native))
+        entries = {f"x{j}": native[:, j] for j in range(native.shape[1])}
+    _check_shape(*shape, name)
+    asked, twins = check_kinds(kinds, entries), _twins([*entries], like, named=named)
+
+    def make(key: str, notation: str = "") -> Column:
+        reader = partial(read, notation=notation, like=twins.get(key))
+        return typed_column(entries[key], key, name, asked.get(key), reader)
+
+    columns = {key: make(key) for key in entries}
+    notations = {key: column.from_text.notation for key, column in columns.items()}
+    if "decimal commas" in notations.values():  # then 1,234 hardly means a thousand elsewhere
+        doubtful = [key for key in columns if notations[key] == "thousands commas"]
+        columns |= {key: make(key, "decimal commas") for key in doubtful}
+    lines = source.lines if isinstance(source, Source) else None
+    return Table((*columns.values(),), row_names, native, lines)
 
 
 def _check_shape(n_rows: int, n_columns: int, name: str) -> None:
@@ -97,26 +109,6 @@ def _check_shape(n_rows: int, n_columns: int, name: str) -> None:
         raise InputError(f"{name} has no columns: found {found} while a minimum of 1 is required.")
 
 
-def _typed(
-    makers: dict[str, Maker], kinds: Mapping[str, str] | None, like: dict[str, Column], typed: Any
-) -> tuple[Column, ...]:
-    """The columns, each of the kind that the user set or that was found; text is ``typed`` so."""
-    asked = check_kinds(kinds, makers)
-
-    def make(key: str, notation: str = "") -> Column:
-        kind, twin = asked.get(key), like.get(key)
-        reader = partial(typed, key=key, kind=kind, notation=notation, like=twin)
-        column = makers[key](reader)
-        return column if kind is None else as_kind(column, kind)
-
-    columns = {key: make(key) for key in makers}
-    notations = {key: column.from_text.notation for key, column in columns.items()}
-    if "decimal commas" in notations.values():  # then 1,234 hardly means a thousand elsewhere
-        doubtful = [key for key in columns if notations[key] == "thousands commas"]
-        columns |= {key: make(key, "decimal commas") for key in doubtful}
-    return tuple(columns.values())
-
-
 def _twins(names: list[str], like: Table | None, *, named: bool) -> dict[str, Column]:
     """The columns of the training table, under the names that they have in this one."""
     if like is None:
@@ -124,15 +116,6 @@ def _twins(names: list[str], like: Table | None, *, named: bool) -> dict[str, Co
     if named and not isinstance(like.native, np.ndarray):
         return {column.name: column for column in like.columns}
     return dict(zip(names, like.columns, strict=False))
-
-
-def _from_frame(frame: nw.DataFrame[Any], name: str) -> tuple[dict[str, Maker], NDArray[Any], Any]:
-    _check_shape(frame.shape[0], frame.shape[1], name)
-    makers: dict[str, Maker] = {
-        as_text(key): partial(_readable, frame.get_column(key), as_text(key), name)
-        for key in frame.columns
-    }
-    return makers, _row_names(frame), frame.to_native()
 
 
 def _row_names(frame: nw.DataFrame[Any]) -> NDArray[Any]:
@@ -151,16 +134,22 @@ def _row_names(frame: nw.DataFrame[Any]) -> NDArray[Any]:
     return positions if np.array_equal(names, positions) else names
 
 
-def _readable(series: nw.Series[Any], key: str, name: str, read: Reader) -> Column:
-    with readable(f"{name}: column {key!r}", series.dtype):
-        return _from_series(series, key, name, read)
-
-
-def typed_column(entries: Any, key: str, name: str, kind: str | None = None) -> Column:
+def typed_column(
+    entries: Any,
+    key: str,
+    name: str,
+    kind: str | None = None,
+    read: Callable[..., Column] = text_column,
+) -> Column:
     """A series, an array or a list of entries as a column, of the kind that is asked for."""
-    is_series, is_array = isinstance(entries, nw.Series), isinstance(entries, np.ndarray)
-    make = _readable if is_series else _from_vector if is_array else _from_objects
-    column = make(entries, key, name, partial(text_column, key=key, kind=kind))
+    reader = partial(read, key=key, kind=kind)
+    if isinstance(entries, nw.Series):
+        with readable(f"{name}: column {key!r}", entries.dtype):
+            column = _from_series(entries, key, name, reader)
+    elif isinstance(entries, np.ndarray):
+        column = _from_vector(entries, key, name, reader)
+    else:
+        column = _from_objects(entries, key, name, reader)
     return column if kind is None else as_kind(column, kind)
 
 
@@ -194,7 +183,7 @@ def _from_arrow(array: Any, key: str, name: str, read: Reader) -> Column:
         if is_whole and are_long(numbers):
             return read(as_texts(as_digits(array.to_pylist())))
         return Column(key, "boolean" if pa.types.is_boolean(kind) else "number", np.array(numbers))
-    return read(_texts_of(array.to_pylist()))
+    return read(texts_of(array.to_pylist()))
 
 
 def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Column:
@@ -216,7 +205,7 @@ def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Co
         return _from_arrow(array, key, name, read)
     known = [None if is_missing(item) else item for item in items]
     if not all(item is None or is_number(item) for item in known):
-        return read(_texts_of(known))
+        return read(texts_of(known))
     try:
         numbers = np.array([np.nan if item is None else float(item) for item in known])
     except OverflowError:
@@ -227,37 +216,6 @@ def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Co
     if exact and are_long(numbers):
         return read(as_texts(as_digits(known)))
     return Column(key, "number", numbers)
-
-
-def _texts_of(items: Sequence[Any]) -> Any:
-    return as_texts([None if is_missing(item) else as_text(item) for item in items])
-
-
-def _from_array(data: Any, name: str) -> tuple[dict[str, Maker], NDArray[Any], Any]:
-    if isinstance(data, np.ma.MaskedArray):
-        numeric = data.dtype.kind in "biuf"
-        filled: Any = data.astype(np.float64 if numeric else object)
-        data = filled.filled(np.nan if numeric else None)
-    array = _as_array(data, name)
-    if not isinstance(data, np.ndarray):  # a list, in which numbers and booleans stay what they are
-        objects = np.asarray(data, dtype=object)
-        booleans = (isinstance(item, (bool, np.bool_)) for item in objects.flat)
-        if array.dtype.kind in "US" or (array.dtype.kind in "iuf" and any(booleans)):
-            array = objects
-    if array.ndim != 2:
-        raise InputError(
-            f"{name} must be a 2-D table, got an array of shape {array.shape}. Reshape your "
-            f"data: {name}.reshape(-1, 1) for one column, {name}.reshape(1, -1) for one row"
-        )
-    _check_shape(array.shape[0], array.shape[1], name)
-    if array.dtype.kind == "c":
-        raise InputError(
-            f"{name}: Complex data not supported: pass the real and imaginary parts as columns"
-        )
-    makers: dict[str, Maker] = {
-        f"x{j}": partial(_from_vector, array[:, j], f"x{j}", name) for j in range(array.shape[1])
-    }
-    return makers, np.arange(array.shape[0]), array
 
 
 def _from_vector(vector: NDArray[Any], key: str, name: str, read: Reader) -> Column:
@@ -271,14 +229,34 @@ def _from_vector(vector: NDArray[Any], key: str, name: str, read: Reader) -> Col
 
 
 def _as_array(data: Any, name: str) -> NDArray[Any]:
+    """A table without names as an array of two dimensions."""
+    if isinstance(data, np.ma.MaskedArray):
+        numeric = data.dtype.kind in "biuf"
+        filled: Any = data.astype(np.float64 if numeric else object)
+        data = filled.filled(np.nan if numeric else None)
     try:
-        return np.asarray(data)
+        array = np.asarray(data)
     except ValueError:
         widths = sorted({len(row) if hasattr(row, "__len__") else 0 for row in data})
         raise InputError(
             f"{name} must be a 2-D table, but its rows have different lengths "
             f"({', '.join(map(str, widths[:5]))})"
         ) from None
+    if not isinstance(data, np.ndarray):  # a list, in which numbers and booleans stay what they are
+        objects = np.asarray(data, dtype=object)
+        booleans = (isinstance(item, (bool, np.bool_)) for item in objects.flat)
+        if array.dtype.kind in "US" or (array.dtype.kind in "iuf" and any(booleans)):
+            array = objects
+    if array.ndim != 2:
+        raise InputError(
+            f"{name} must be a 2-D table, got an array of shape {array.shape}. Reshape your "
+            f"data: {name}.reshape(-1, 1) for one column, {name}.reshape(1, -1) for one row"
+        )
+    if array.dtype.kind == "c":
+        raise InputError(
+            f"{name}: Complex data not supported: pass the real and imaginary parts as columns"
+        )
+    return array
 
 
 def _days(times: NDArray[Any], key: str, name: str) -> NDArray[np.float64]:

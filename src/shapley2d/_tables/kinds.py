@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.arrow import pa
-from shapley2d._base.entries import as_text, is_missing
+from shapley2d._base.entries import as_text
 from shapley2d._base.warnings import warn_input
-from shapley2d._base.words import did_you_mean, shown
+from shapley2d._base.words import did_you_mean, first_of, shown
 from shapley2d._tables.table import Column, FromText, Table, native_columns
-from shapley2d._tables.texts.column import text_column
+from shapley2d._tables.texts.column import category_column, text_column, texts_of
 from shapley2d._tables.texts.numbers import plain_numbers
 from shapley2d.exceptions import InputError
 
@@ -25,7 +25,6 @@ KINDS = ("number", "date", "text")
 KIND_PLURALS = {"number": "numbers", "category": "text", "boolean": "booleans", "date": "dates"}
 """What columns of each kind hold, for messages."""
 
-_SHOWN = 5  # names in a message
 _KINDS = "'number', 'date' or 'text'"
 
 
@@ -64,15 +63,9 @@ def as_kind(column: Column, kind: str) -> Column:
 
 def as_category(items: Sequence[Any], key: str) -> Column:
     """A column of categories, whatever its entries are."""
-    known = {item: as_text(item) for item in {item for item in items if type(item) is str}}
-    labels = [  # a text that many rows share stays one object
-        known[item] if type(item) is str else None if is_missing(item) else as_text(item)
-        for item in items
-    ]
-    categories = tuple(sorted({label for label in labels if label is not None}))
-    position = {label: float(code) for code, label in enumerate(categories)}
-    entries = np.array([np.nan if label is None else position[label] for label in labels])
-    return Column(key, "category", entries, categories)
+    encoded = texts_of(items).dictionary_encode()
+    codes = np.asarray(encoded.indices.fill_null(-1))
+    return category_column(encoded.dictionary, codes, key, FromText())
 
 
 def match_columns(valid: Table, train: Table, name: str = "X_valid") -> Table:
@@ -86,8 +79,11 @@ def match_columns(valid: Table, train: Table, name: str = "X_valid") -> Table:
         absent = [key for key in train.column_names if key not in by_name]
         extra = [key for key in by_name if key not in set(train.column_names)]
         if absent or extra:
-            parts = [f"lacks {_quoted(absent)}"] if absent else []
-            parts += [f"adds {_quoted(extra)}"] if extra else []
+            parts = [
+                f"{what} {first_of([*map(repr, keys)])}"
+                for what, keys in (("lacks", absent), ("adds", extra))
+                if keys
+            ]
             raise InputError(
                 f"{name} must have the columns of the training table, but it "
                 f"{' and '.join(parts)}: rename or drop them"
@@ -158,8 +154,3 @@ def match_column(column: Column, train: Column, name: str) -> Column:
     recode = np.array([*(codes[label] for label in column.categories), np.nan], dtype=np.float64)
     entries = recode[np.nan_to_num(column.entries, nan=-1.0).astype(np.intp)]
     return Column(train.name, "category", entries, categories)
-
-
-def _quoted(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:_SHOWN])
-    return shown + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")

@@ -95,17 +95,12 @@ class Column:
         """The entries as text, as the user wrote them where that is known; None where missing."""
         if self.from_text.words is not None and self.from_text.codes is not None:
             return [*self.from_text.words.take(self.from_text.codes).tolist()]
-        present = ~np.isnan(self.entries)
-        if self.kind == "category" and not self.from_text.strays:
-            words = np.array([*self.categories, None], dtype=object)
-            codes = np.where(present, self.entries, len(self.categories))
-            return [*words.take(codes.astype(np.intp)).tolist()]
-        distinct, place = np.unique(self.entries[present], return_inverse=True)
-        words = np.array([self._entry_text(entry) for entry in distinct.tolist()], dtype=object)
-        texts = np.full(self.entries.size, None, dtype=object)
-        texts[present] = words[place]
-        for row, stray in self.from_text.strays.items():
-            texts[row] = stray
+        distinct, place = np.unique(self.entries, return_inverse=True)  # a missing one is the last
+        words = [
+            None if np.isnan(entry) else self._entry_text(entry) for entry in distinct.tolist()
+        ]
+        texts = np.array([*words, None], dtype=object)[place]
+        texts[list(self.from_text.strays)] = list(self.from_text.strays.values())
         return list(texts.tolist())
 
     def written(self) -> list[str | None]:
@@ -121,7 +116,9 @@ class Column:
         own = rows if self.rows is None else self.rows[rows]
         return replace(self, from_text=self.from_text.take(rows), rows=own)
 
-    def _entry_text(self, entry: float) -> str:
+    def _entry_text(self, entry: float) -> str | None:
+        if np.isnan(entry):
+            return None
         if self.kind == "category":
             return self.categories[int(entry)]
         if self.kind == "boolean":

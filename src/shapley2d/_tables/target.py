@@ -12,7 +12,7 @@ import numpy as np
 from shapley2d._base.checks import check_choice
 from shapley2d._base.entries import as_text, is_missing, is_number, with_texts
 from shapley2d._base.warnings import warn, warn_input
-from shapley2d._base.words import counted, plural
+from shapley2d._base.words import counted, first_of, plural
 from shapley2d._tables.align import as_series, series_items
 from shapley2d._tables.column_warnings import MIN_ROWS
 from shapley2d._tables.convert import typed_column
@@ -217,14 +217,13 @@ def _read(
 
 
 def _warn_of_strays(strays: dict[int, str], column: Column, table: Table, name: str) -> None:
-    some = [f"{text[:40]!r} in {row_words(table, row)}" for row, text in [*strays.items()][:3]]
-    more = ", ..." if len(strays) > 3 else ""
+    some = [f"{text[:40]!r} in {row_words(table, row)}" for row, text in strays.items()]
     classes = ""
     if guess_task(labels_of(column)) == "classification":
         classes = ", or set task='classification' to use them as classes"
     warn_input(
         f"{name} holds numbers, but not in {len(strays)} of {table.n_rows} rows "
-        f"({', '.join(some)}{more}): those rows are left out; correct them{classes}"
+        f"({first_of(some, 3)}): those rows are left out; correct them{classes}"
     )
 
 
@@ -247,7 +246,7 @@ def match_target(y: Any, table: Table, train: Target) -> Target:
         warn(
             UnseenLabelWarning(
                 f"{int(unseen.sum())} of {codes.size} validation rows have labels that training "
-                f"never shows ({', '.join(names[:5])}{', ...' if len(names) > 5 else ''}): "
+                f"never shows ({first_of(names)}): "
                 "no model can predict them"
             )
         )
@@ -295,16 +294,11 @@ def _classification(column: Column, _: Table, name: str) -> Target:
 def _warn_of_leak(target: Target, table: Table) -> None:
     if table.n_rows < MIN_ROWS:
         return
-    texts = np.array([str(label) for label in target.classes], dtype=object)
-    first = np.arange(MIN_ROWS)
-
-    def says_the_same(column: Column) -> bool:
-        few = column.take(first).text() == texts[target.codes[first]].tolist()
-        return bool(few and column.text() == texts[target.codes].tolist())
-
+    is_classes = target.task == "classification"
+    labels = [str(label) for label in target.y.tolist()] if is_classes else []
     for column in table.columns:
         if column.kind == "category":
-            same = target.task == "classification" and says_the_same(column)
+            same = is_classes and column.text() == labels
         else:
             same = target.y.dtype.kind in "biuf" and np.array_equal(column.entries, target.y)
         if same:

@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.arrow import one_chunk, pa, pc
-from shapley2d._base.entries import with_texts
+from shapley2d._base.entries import as_text, is_missing, with_texts
 from shapley2d._base.words import shown
 from shapley2d._tables.table import Column, FromText
-from shapley2d._tables.texts.numbers import TextReading, are_long, common_places, plain_numbers
+from shapley2d._tables.texts.numbers import (
+    TextReading,
+    are_long,
+    common_places,
+    flags,
+    plain_numbers,
+)
 from shapley2d._tables.texts.stray_rule import MISSING, read_texts
 from shapley2d.exceptions import InputError
 
@@ -63,7 +69,7 @@ def text_column(
         marks=marks,
     )
     if reading.kind == "category":
-        return _category(words, codes, key, read)
+        return category_column(words, codes, key, read)
     distinct = _before_rounding(reading, words)
     if distinct:
         read = replace(read, distinct=distinct)
@@ -93,6 +99,14 @@ def as_texts(items: Sequence[Any]) -> Any:
         return None
 
 
+def texts_of(items: Sequence[Any]) -> Any:
+    """A pyarrow array of items of any type as text, with nulls."""
+    texts = as_texts(items)
+    if texts is None:
+        texts = as_texts([None if is_missing(item) else as_text(item) for item in items])
+    return texts
+
+
 def series_texts(series: nw.Series[Any]) -> Any:
     """A pyarrow array of a series, also of text; None if an entry is not text.
 
@@ -116,17 +130,12 @@ def encode_texts(texts: Any) -> tuple[Any, NDArray[np.int64], dict[str, NDArray[
         texts = texts.cast(pa.string())  # a column of nulls, or views of strings
     encoded = one_chunk(pc.dictionary_encode(pc.utf8_trim_whitespace(texts)))
     words = encoded.dictionary
-    codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64)
-    gone = np.asarray(
-        pc.is_in(words, value_set=pa.array(MISSING, words.type)).to_numpy(zero_copy_only=False)
-    )
-    marks = {}
-    if gone.any():
-        marks = {words[int(k)].as_py(): np.flatnonzero(codes == k) for k in np.flatnonzero(gone)}
-        marks.pop("", None)
-        codes = np.append(np.where(gone, -1, np.arange(len(words))), -1)[codes]
-        words = pc.if_else(pa.array(gone), None, words)
-    return words, codes, marks
+    codes = np.array(encoded.indices.fill_null(-1), dtype=np.int64)
+    gone = flags(pc.is_in(words, value_set=pa.array(MISSING, words.type)))
+    marks = {words[k].as_py(): np.flatnonzero(codes == k) for k in np.flatnonzero(gone).tolist()}
+    marks.pop("", None)
+    codes[np.isin(codes, np.flatnonzero(gone))] = -1
+    return pc.if_else(pa.array(gone), None, words), codes, marks
 
 
 def _read_like(words: Any, counts: NDArray[np.int64], train: Column) -> TextReading | None:
@@ -141,7 +150,8 @@ def _read_like(words: Any, counts: NDArray[np.int64], train: Column) -> TextRead
     return reading if regular >= strays else None
 
 
-def _category(words: Any, codes: NDArray[np.int64], key: str, read: FromText) -> Column:
+def category_column(words: Any, codes: NDArray[np.int64], key: str, read: FromText) -> Column:
+    """A column of categories, from distinct texts and the position of each entry among them."""
     texts = words.to_pylist()
     categories = tuple(sorted(text for text in texts if text is not None))
     position = {text: float(code) for code, text in enumerate(categories)}

@@ -26,16 +26,9 @@ _TIME = (
     r"(?::(?P<second>\d{2})(?:\.(?P<fraction>\d{1,9}))?)?"
     r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?(?: ?(?P<zone>Z|[+-]\d{2}(?::?\d{2})?))?)?"
 )
-_YEAR_FIRST = re.compile(
-    rf"(?P<year>\d{{4}})([-/])(?P<month>\d{{1,2}})\2(?P<day>\d{{1,2}}){_TIME}", re.ASCII
-)
-_WITH_POINTS = re.compile(
-    rf"(?:(?P<day>\d{{1,2}})\.(?P<month>\d{{1,2}})\.(?P<year>\d{{4}})|"
-    rf"(?P<day2>\d{{2}})\.(?P<month2>\d{{2}})\.(?P<year2>\d{{2}})){_TIME}",
+_DATE = re.compile(
+    rf"(?P<first>\d{{1,4}})(?P<mark>[-/.])(?P<middle>\d{{1,2}})(?P=mark)(?P<last>\d{{1,4}}){_TIME}",
     re.ASCII,
-)
-_YEAR_LAST = re.compile(
-    rf"(?P<one>\d{{1,2}})([-/])(?P<other>\d{{1,2}})\2(?P<year>\d{{4}}|\d{{2}}){_TIME}", re.ASCII
 )
 _START = dt.datetime(1970, 1, 1)  # noqa: DTZ001
 _MILLISECOND = dt.timedelta(milliseconds=1)
@@ -62,14 +55,17 @@ def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> Te
     odd = np.flatnonzero(likely & ~iso)
     both: list[tuple[int, float, float]] = []
     for k, text in zip(odd.tolist(), texts.take(pa.array(odd)).to_pylist(), strict=True):
-        if found := _YEAR_FIRST.fullmatch(text):
-            values[k] = _one(found, found["year"], found["month"], found["day"])
-        elif found := _WITH_POINTS.fullmatch(text):
-            parts = [found[name] or found[name + "2"] for name in ("year", "month", "day")]
-            values[k] = _one(found, *parts)
-        elif found := _YEAR_LAST.fullmatch(text):
-            day_first = _one(found, found["year"], found["other"], found["one"])
-            both.append((k, day_first, _one(found, found["year"], found["one"], found["other"])))
+        if not (found := _DATE.fullmatch(text)):
+            continue
+        first, mark, middle, last = found.group("first", "mark", "middle", "last")
+        if len(first) == 4 and len(last) <= 2 and mark != ".":
+            values[k] = _one(found, first, middle, last)
+        elif len(first) <= 2 and len(last) in (2, 4):
+            day_first = _one(found, last, middle, first)
+            if mark != ".":
+                both.append((k, day_first, _one(found, last, first, middle)))
+            elif len(last) == 4 or len(first) == len(middle) == 2:
+                values[k] = day_first
     notation, doubtful = "", False
     if both:
         rows = np.array([k for k, _, _ in both])
