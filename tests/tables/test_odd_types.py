@@ -195,8 +195,8 @@ def test_times_whose_milliseconds_are_beyond_64_bits(kind):
             r"X must be a 2-D table, but its rows have different lengths \(1, 2\)",
         ),
         ([[1], [2]], [[0], [1, 2]], "y must be 1-D, got a list of lists"),
-        ([[1], [2]], [{"k": 1}, {"k": 2}], "y holds a dict in row 0"),
-        ([[1], [2]], [{1}, {2}], "y holds a set in row 0"),
+        ([[1], [2]], [{"k": 1}, {"k": 2}], "column 'y', row 0 holds a dict, not a plain entry"),
+        ([[1], [2]], [{1}, {2}], "column 'y', row 0 holds a set, not a plain entry"),
     ],
 )
 def test_python_lists_that_are_no_tables(X, y, message):

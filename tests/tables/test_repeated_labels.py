@@ -56,8 +56,8 @@ def with_entry(entry, others=("a", "b")):
         (with_entry(float("nan"), (1.0, 2.0)), "first in row 1234"),
         (with_entry(pd.NA), "first in row 1234"),
         (with_entry("?", ("1", "2")), "first in row 1234"),
-        (with_entry(("a",)), "holds a tuple in row 1234"),
-        (with_entry({"a": 1}), "holds a dict in row 1234"),
+        (with_entry(("a",)), "row 1234 holds a tuple"),
+        (with_entry({"a": 1}), "row 1234 holds a dict, not a plain entry"),
     ],
 )
 def test_the_row_of_a_bad_label_is_named(y, message):

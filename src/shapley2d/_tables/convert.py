@@ -20,7 +20,7 @@ from shapley2d._tables.intake import as_frame, opened
 from shapley2d._tables.kinds import as_category, as_kind, check_kinds
 from shapley2d._tables.reading.files import Source
 from shapley2d._tables.row_words import row_words
-from shapley2d._tables.table import MILLISECONDS_PER_DAY, Column, Kind, Table
+from shapley2d._tables.table import MILLISECONDS_PER_DAY, Column, Kind, Table, as_days
 from shapley2d._tables.texts.column import as_texts, series_texts, text_column, texts_of
 from shapley2d._tables.texts.numbers import are_long, as_digits
 from shapley2d.exceptions import InputError
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 Reader = Callable[[Any], Column]
 """Makes a column from a pyarrow array of text."""
+
+_SEVERAL = (list, tuple, dict, set, np.ndarray)  # not one entry
 
 MAX_MAGNITUDE = 1e150
 """The largest number in a table: its square is still finite."""
@@ -189,8 +191,8 @@ def _from_arrow(array: Any, key: str, name: str, read: Reader) -> Column:
 def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Column:
     """Find the kind of a column of Python objects; any text makes it a column of text."""
     types = set(map(type, items))
-    if types & {list, tuple, dict, set, np.ndarray}:
-        row = next(k for k, item in enumerate(items) if hasattr(item, "__len__"))
+    if any(issubclass(one, _SEVERAL) for one in types):
+        row = next(k for k, item in enumerate(items) if isinstance(item, _SEVERAL))
         raise InputError(
             f"{name}: column {key!r}, row {row} holds a {type(items[row]).__name__}, not a "
             "plain entry: argument must be a string or a number"
@@ -260,18 +262,16 @@ def _as_array(data: Any, name: str) -> NDArray[Any]:
 
 
 def _days(times: NDArray[Any], key: str, name: str) -> NDArray[np.float64]:
-    """Dates as days since 1970, or durations in days, to the millisecond; NaN where missing."""
-    missing = np.isnat(times)
+    """Times in days, unless they are too far from 1970."""
     unit, _ = np.datetime_data(times.dtype)
     if unit == "s":  # whose milliseconds may overflow 64 bits, which would give other times
-        most = np.abs(times[~missing].astype(np.float64)).max(initial=0.0)
+        most = np.abs(times[~np.isnat(times)].astype(np.float64)).max(initial=0.0)
         if most > 2**63 / 1000:
             raise InputError(
                 f"{name}: column {key!r} holds a time of {most:.3g} seconds: "
                 "correct it or drop the column"
             )
-    whole = times.astype(f"{times.dtype.kind}8[ms]").astype(np.int64)
-    return np.where(missing, np.nan, whole / MILLISECONDS_PER_DAY)
+    return as_days(times)
 
 
 def with_typed_native(table: Table) -> Table:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -136,13 +137,10 @@ def without_column(data: Any, key: str, name: str, option: str = "y") -> tuple[A
 
 def _from_arrow(data: Any) -> Any:
     """The Arrow table of anything that exports one, such as a DuckDB relation; else unchanged."""
-    if isinstance(data, pa.RecordBatch):
-        return pa.Table.from_batches([data])
-    if hasattr(data, "__arrow_c_stream__"):
-        try:
-            return pa.RecordBatchReader.from_stream(data).read_all()
-        except (pa.ArrowInvalid, pa.ArrowTypeError):  # a stream of values, not of rows
-            return data
+    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+        with suppress(pa.ArrowInvalid, pa.ArrowTypeError):  # values, not rows
+            return pa.table(data)
+        return data
     for method in ("to_arrow_table", "fetch_arrow_table", "arrow"):
         if callable(getattr(data, method, None)):
             given = getattr(data, method)()

@@ -32,6 +32,12 @@ Kind = Literal["number", "category", "boolean", "date"]
 MILLISECONDS_PER_DAY = 86_400_000.0
 
 
+def as_days(times: NDArray[Any]) -> NDArray[np.float64]:
+    """Times as days since 1970, or durations in days, to the millisecond; NaN where missing."""
+    whole = times.astype(f"{times.dtype.kind}8[ms]").astype(np.int64)
+    return np.where(np.isnat(times), np.nan, whole / MILLISECONDS_PER_DAY)
+
+
 @dataclass(frozen=True)
 class FromText:
     """How a column of text was read as numbers or dates."""

@@ -41,8 +41,6 @@ MAX_TARGET = 1e70
 LABEL = "(label)"
 """Name of the label's column if the target has none."""
 
-_SEVERAL = (list, tuple, dict, set, np.ndarray)  # not one label
-
 
 @dataclass(frozen=True)
 class Target:
@@ -78,10 +76,8 @@ def target_column(
         nominal = series.dtype in (nw.Categorical, nw.Enum)
     else:
         entries, nominal = _vector(y, name), hasattr(y, "categories")
-    if isinstance(entries, list):
-        _refuse_several(entries, name)
-        if nominal and not all(is_number(item) or is_missing(item) for item in entries):
-            return as_category(entries, name), key
+    if nominal and not all(is_number(item) or is_missing(item) for item in entries):
+        return as_category(entries, name), key
     read = partial(typed_column, entries, name, name)
     column = read()
     wants = numbers or task == "regression"
@@ -130,16 +126,6 @@ def _vector(y: Any, name: str) -> Any:
     if vector.dtype.kind == "c":
         raise InputError(f"{name}: Complex data not supported")
     return with_texts(vector.tolist()) if vector.dtype.kind in "OUS" else vector
-
-
-def _refuse_several(entries: list[Any], name: str) -> None:
-    if not any(issubclass(kind, _SEVERAL) for kind in set(map(type, entries))):
-        return
-    row = next(row for row, item in enumerate(entries) if isinstance(item, _SEVERAL))
-    raise InputError(
-        f"{name} holds a {type(entries[row]).__name__} in row {row}, not a label or a number: "
-        "choose another target"
-    )
 
 
 def _are_long_codes(column: Column) -> bool:

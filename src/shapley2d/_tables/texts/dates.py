@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.arrow import pa, pc
-from shapley2d._tables.table import MILLISECONDS_PER_DAY
+from shapley2d._tables.table import MILLISECONDS_PER_DAY, as_days
 from shapley2d._tables.texts.numbers import TextReading, flags
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> Te
     iso = likely & flags(pc.match_substring_regex(texts, _ISO))
     try:
         stamps = pc.if_else(pa.array(iso), texts, None).cast(pa.timestamp("us"))
-        values = _days(stamps)
+        values = as_days(stamps.to_numpy(zero_copy_only=False))
     except pa.ArrowInvalid:  # 2024-02-31
         iso[:], values = False, np.full(len(texts), np.nan)
     odd = np.flatnonzero(likely & ~iso)
@@ -82,13 +82,6 @@ def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> Te
     return TextReading(
         "date", values, strays, notation, "", not (odd.size or unlike.any()), doubtful
     )
-
-
-def _days(stamps: Any) -> NDArray[np.float64]:
-    """Microsecond timestamps as days, to the millisecond."""
-    missing = ~flags(stamps.is_valid())
-    microseconds = np.asarray(stamps.cast("int64").fill_null(0))
-    return np.where(missing, np.nan, microseconds // 1000 / MILLISECONDS_PER_DAY)
 
 
 def _one(found: re.Match[str], year: str, month: str, day: str) -> float:
