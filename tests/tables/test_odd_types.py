@@ -176,7 +176,7 @@ def test_targets_that_are_refused(tmp_path, capsys, column):
     assert err.count("\n") == 1
     assert "column 'y'" in err or "the target 'y'" in err
     X = np.arange(2.0 * N).reshape(N, 2)
-    with pytest.raises(InputError, match=r"^y "):
+    with pytest.raises(InputError, match=r"^y\b"):
         value_cells(X, column)
 
 

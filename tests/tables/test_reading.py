@@ -184,6 +184,21 @@ def test_json_that_is_no_table_is_refused(tmp_path, text, message):
         read(tmp_path, text, "t.jsonl")
 
 
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ('{"a": 1}\n\n{"a": 2}\n', [1, 3]),
+        ('[\n {"a": 1},\n {"a":\n 2}\n]\n', [2, 3]),
+        ('{"a": 1}\r\n{\r\n"a": 2}', [1, 2]),
+        ('[{"a": 1}, {"a": 2}]', None),
+    ],
+)
+def test_records_know_their_lines_however_long_they_are(tmp_path, text, lines):
+    source = read(tmp_path, text, "t.json")
+    assert source.table["a"].to_pylist() == [1, 2]
+    assert (None if source.lines is None else source.lines.tolist()) == lines
+
+
 def test_braces_do_not_make_a_csv_json(tmp_path):
     assert typed(read(tmp_path, "{a},b\n{1},2\n{3},4\n")) == {"{a}": ["{1}", "{3}"], "b": [2, 4]}
 

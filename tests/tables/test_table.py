@@ -169,6 +169,25 @@ def test_targets_of_every_kind(y):
     assert target.classes.tolist() == ["u", "v"]
 
 
+@pytest.mark.parametrize(
+    ("y", "classes"),
+    [
+        ([1.0, 0.0, 1.0], [0, 1]),
+        (pd.Categorical([3, 1, 3]), [1, 3]),
+        (pd.Categorical(["3", "1", "3"]), ["1", "3"]),
+        (pd.array([True, False, True], "boolean"), [False, True]),
+        ([dt.date(2024, 5, 1), dt.date(2023, 5, 1)] * 2, ["2023-05-01", "2024-05-01"]),
+        (["a", 1, "a"], ["1", "a"]),
+        (np.array(["b", b"a", "b"], dtype=object), ["a", "b"]),
+    ],
+)
+def test_labels_are_the_entries_of_a_column(y, classes):
+    target = as_target(y, as_table(np.zeros((len(y), 1))), "classification")
+    assert target.classes.tolist() == classes and target.codes[:2].tolist() == [1, 0]
+    again = match_target(y, as_table(np.zeros((len(y), 1))), target)
+    assert again.codes.tolist() == target.codes.tolist()
+
+
 def test_guessing_the_task():
     assert guess_task(np.arange(20)) == "classification"
     assert guess_task(np.arange(21)) == "regression"

@@ -11,7 +11,7 @@ from shapley2d._base.arrow import pa
 from shapley2d._base.entries import as_text
 from shapley2d._base.warnings import warn_input
 from shapley2d._base.words import did_you_mean, first_of, shown
-from shapley2d._tables.table import Column, FromText, Table, native_columns
+from shapley2d._tables.table import Column, FromText, Kind, Table, native_columns
 from shapley2d._tables.texts.column import category_column, text_column, texts_of
 from shapley2d._tables.texts.numbers import plain_numbers
 from shapley2d.exceptions import InputError
@@ -47,12 +47,10 @@ def check_kinds(kinds: Mapping[Any, str] | None, names: Iterable[str]) -> dict[s
 
 def as_kind(column: Column, kind: str) -> Column:
     """The column as the kind that the user set, whatever it was read as."""
-    wanted = {"number": "number", "date": "date", "text": "category"}[kind]
-    asked = FromText(asked=True)
-    if column.kind == wanted:
-        return column if column.from_text.asked else replace(column, from_text=asked)
-    if wanted == "number" and column.kind != "category":
-        return Column(column.name, "number", column.entries, (), asked)
+    kinds: dict[str, Kind] = {"number": "number", "date": "date", "text": "category"}
+    wanted = kinds[kind]
+    if column.kind == wanted or (wanted == "number" and column.kind != "category"):
+        return replace(column, kind=wanted, from_text=replace(column.from_text, asked=True))
     if wanted == "date" and column.kind != "category":
         raise InputError(
             f"kinds={shown({column.name: kind})}: column {column.name!r} holds "
@@ -75,9 +73,10 @@ def match_columns(valid: Table, train: Table, name: str = "X_valid") -> Table:
     """
     named = not isinstance(train.native, np.ndarray) and not isinstance(valid.native, np.ndarray)
     if named:
-        by_name = {column.name: column for column in valid.columns}
-        absent = [key for key in train.column_names if key not in by_name]
-        extra = [key for key in by_name if key not in set(train.column_names)]
+        places = {key: j for j, key in enumerate(valid.column_names)}
+        wanted = dict.fromkeys(train.column_names)
+        absent = [key for key in wanted if key not in places]
+        extra = [key for key in places if key not in wanted]
         if absent or extra:
             parts = [
                 f"{what} {first_of([*map(repr, keys)])}"
@@ -88,11 +87,11 @@ def match_columns(valid: Table, train: Table, name: str = "X_valid") -> Table:
                 f"{name} must have the columns of the training table, but it "
                 f"{' and '.join(parts)}: rename or drop them"
             )
-        order = [valid.column_names.index(key) for key in train.column_names]
+        order = [places[key] for key in wanted]
         if order != sorted(order):
             valid = replace(
                 valid,
-                columns=tuple(by_name[key] for key in train.column_names),
+                columns=tuple(valid.columns[j] for j in order),
                 frame=native_columns(valid.native, np.array(order)),
                 rows=None,
             )
