@@ -34,7 +34,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_labels_that_look_wrong_are_told(folder, capsys):
     said = run(capsys, "cells wine.csv -t kind --report r.html").err
-    assert "labels in 'kind' look wrong" in said
+    assert "labels in 'kind' are not those of nearly all similar rows (" in said
     assert "see which with --include-label" in said
     assert "classes of 'kind' that hardly occur: 'baroIo' once, perhaps 'barolo'" in said
     page = (folder / "r.html").read_text()

@@ -118,7 +118,7 @@ def test_the_call_of_a_command(tmp_path, monkeypatch, capsys):
     X.assign(kind=y).to_csv("t.csv", index=False)
     run(capsys, "cells t.csv -t kind --method knn -k 3 -o v.parquet")
     saved = Valuation.load("v.parquet")
-    assert saved.info["call"] == "value_cells(X, \"kind\", method=KNN(n_neighbors=3), random_state=0)"
+    assert saved.info["call"] == 'value_cells(X, "kind", method=KNN(n_neighbors=3), random_state=0)'
     np.testing.assert_array_equal(eval(saved.info["call"], dict(NAMES)).values, saved.values)
 
 

@@ -153,8 +153,8 @@ def note_result(valuation: Valuation, target: str) -> None:
         more = ", ..." * (odd.size > _NAMED)
         advice = "" if info["label"] else "; see which with --include-label"
         note(
-            f"{odd.size} of {random}{looked} labels in {target!r} look wrong: nearly all similar "
-            f"rows have another label ({valuation._row_word}s {names}{more}){advice}"
+            f"{odd.size} of {random}{looked} labels in {target!r} are not those of nearly all "
+            f"similar rows ({valuation._row_word}s {names}{more}){advice}"
         )
     rare = sorted(rare_classes(found), key=lambda one: one[2] is None)
     words = [
