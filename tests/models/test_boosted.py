@@ -142,7 +142,7 @@ def test_what_it_refuses(asked, words):
     ("asked", "forest"), [({}, True), ({"row_groups": [k % 9 for k in range(30)]}, False)]
 )
 def test_too_little_time_names_only_what_answers_the_question(monkeypatch, asked, forest):
-    monkeypatch.setattr("shapley2d._models.training_time._training_seconds", lambda _: 10.0)
+    monkeypatch.setattr("shapley2d._models.model_games._training_seconds", lambda _: 10.0)
     with pytest.raises(
         OutOfTimeError, match=r"max_time=60 is too short: .*give it more time"
     ) as no:

@@ -115,7 +115,7 @@ def test_a_sweep_pauses_between_its_parts_and_gives_the_same_bits(name, monkeypa
 
 
 def test_a_sweep_is_not_taken_for_trainings_one_by_one(monkeypatch):
-    monkeypatch.setattr("shapley2d._models.training_time._training_seconds", lambda _: 10.0)
+    monkeypatch.setattr("shapley2d._models.model_games._training_seconds", lambda _: 10.0)
     X, y = np.arange(24.0).reshape(12, 2) % 7, np.arange(12) % 2
     method = MonteCarlo("gaussian_nb", max_draws=8, tolerance=0)
     assert value_cells(X, y, X, y, method=method, max_time=600).info["n_permutations"] == 8

@@ -169,7 +169,7 @@ class MonteCarlo(ModelMethod):
 
     def draws(self, problem: Problem, run: Run) -> Draws:
         """Random orders of a model's rows and columns, if there is time for a first result."""
-        from shapley2d._models.training_time import check_time
+        from shapley2d._models.model_games import check_time
 
         if problem.grouped and self.truncation is not None:
             raise InputError(

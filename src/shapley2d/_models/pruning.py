@@ -7,7 +7,6 @@ whose list becomes empty is dropped.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,72 +34,61 @@ def prune_columns(model: Any, native: Any, names: list[str], kept: Ints) -> Any:
     ``native`` is the user's whole training table, ``names`` its columns, and ``kept`` the positions
     of those that are there.
     """
-    return _pruned(clone(model), _Seen(native, names, np.isin(np.arange(len(names)), kept)))
+    model, there = clone(model), np.isin(np.arange(len(names)), kept)
+    return model if _prune(model, native, names, there) else None
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """The table that a part of a model would be given, and which of its columns are there."""
+def _prune(model: Any, native: Any, names: list[str], there: Bools) -> bool:
+    """Take columns that are not there out of a part of a model; whether any is left for it.
 
-    native: Any
-    names: list[str]
-    there: Bools
-
-    def part(self, columns: Ints) -> _Seen:
-        """Some of the columns, in this order, as a transformer is given them."""
-        names = [self.names[j] for j in columns.tolist()]
-        return _Seen(native_columns(self.native, columns), names, self.there[columns])
-
-
-def _pruned(model: Any, seen: _Seen) -> Any:
-    """The model, changed in place, or None where no column is left for it."""
+    ``native``, ``names``: the table that it would be given, and its columns.
+    """
+    table = native, names, there
     if not names_columns(model):
-        return model
+        return True
     if isinstance(model, ColumnTransformer):
-        return _pruned_transformer(model, seen)
+        return _prune_lists(model, *table)
     if isinstance(model, Pipeline):  # later steps are given what the first one makes of the table
-        first = next(k for k, (_, step) in enumerate(model.steps) if hasattr(step, "fit"))
-        name, step = model.steps[first]
-        cut = _pruned(step, seen)
-        model.steps[first] = name, cut
-        return None if cut is None else model
+        return _prune(next(step for _, step in model.steps if hasattr(step, "fit")), *table)
     for name, inside in model.get_params(deep=False).items():
         if hasattr(inside, "fit"):  # of a search or a calibration
-            cut = _pruned(inside, seen)
+            if not _prune(inside, *table):
+                return False
         elif isinstance(inside, (list, tuple)) and any(map(_is_part, inside)):  # a union or a vote
-            parts = [(one[0], _or_drop(one[1], seen)) if _is_part(one) else one for one in inside]
-            cut = parts if any(map(_is_part, parts)) else None
-        else:
-            continue
-        if cut is None:
-            return None
-        model.set_params(**{name: cut})
-    return model
+            parts = [
+                (one[0], "drop") if _is_part(one) and not _prune(one[1], *table) else one
+                for one in inside
+            ]
+            if not any(map(_is_part, parts)):
+                return False
+            model.set_params(**{name: parts})
+    return True
 
 
-def _pruned_transformer(model: ColumnTransformer, seen: _Seen) -> Any:
-    places, others = np.cumsum(seen.there) - 1, np.ones(seen.there.size, dtype=bool)
+def _prune_lists(model: ColumnTransformer, native: Any, names: list[str], there: Bools) -> bool:
+    def cut(part: Any, columns: Ints) -> Any:
+        own = [names[j] for j in columns.tolist()]
+        return (
+            part if _prune(part, native_columns(native, columns), own, there[columns]) else "drop"
+        )
+
+    places, others = np.cumsum(there) - 1, np.ones(there.size, dtype=bool)
     transformers: list[tuple[str, Any, Any]] = []
     for name, transformer, columns in model.transformers:
-        spec = columns(seen.native) if callable(columns) else columns
-        listed = listed_positions(spec, seen.names)
+        spec = columns(native) if callable(columns) else columns
+        listed = listed_positions(spec, names)
         others[listed] = False
         # in the order in which they are listed, at their places in the table that is left
-        left = places[listed[seen.there[listed]]].tolist()
+        left = places[listed[there[listed]]].tolist()
         if left:  # a part that is left with nothing still keeps its columns from the remainder
-            part = _or_drop(transformer, seen.part(listed))
-            transformers.append((name, part, left[0] if np.isscalar(spec) else left))
+            at = left[0] if np.isscalar(spec) else left
+            transformers.append((name, cut(transformer, listed), at))
     model.transformers = transformers
     used = [part for _, part, _ in transformers]
-    if (others & seen.there).any():
-        model.remainder = _or_drop(model.remainder, seen.part(np.flatnonzero(others)))
+    if (others & there).any():
+        model.remainder = cut(model.remainder, np.flatnonzero(others))
         used.append(model.remainder)
-    return model if any(not isinstance(part, str) or part != "drop" for part in used) else None
-
-
-def _or_drop(part: Any, seen: _Seen) -> Any:
-    cut = _pruned(part, seen)
-    return "drop" if cut is None else cut
+    return any(not isinstance(part, str) or part != "drop" for part in used)
 
 
 def _is_part(item: Any) -> bool:
@@ -110,13 +98,11 @@ def _is_part(item: Any) -> bool:
 
 def listed_positions(spec: Any, names: list[str]) -> Ints:
     """Positions of the columns that a ``ColumnTransformer`` lists, as scikit-learn reads them."""
-    everything = np.arange(len(names))
     if isinstance(spec, slice):
-        start, stop = spec.start, spec.stop
-        if isinstance(start, str) or isinstance(stop, str):  # a slice of names includes its end
-            start = None if start is None else _position(start, names)
-            stop = None if stop is None else _position(stop, names) + 1
-        return everything[start : stop : spec.step]
+        start, stop = (_position(end, names) if isinstance(end, str) else end
+                       for end in (spec.start, spec.stop))  # fmt: skip
+        stop = stop + 1 if isinstance(spec.stop, str) else stop  # a slice of names has its end
+        return np.arange(len(names))[start : stop : spec.step]
     items = [spec] if np.isscalar(spec) else list(spec)
     if items and all(isinstance(item, (bool, np.bool_)) for item in items):
         return np.flatnonzero(np.asarray(items))

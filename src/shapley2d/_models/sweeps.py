@@ -13,7 +13,6 @@ import numpy as np
 
 from shapley2d._models.cell_game import CellGame, chains
 from shapley2d._models.kernels import naive_bayes, ridge
-from shapley2d._models.kernels.scores import weight_right
 from shapley2d._tables.encoding import encode_tables, fill_means, near_one
 from shapley2d.exceptions import InputError
 
@@ -164,25 +163,20 @@ class RidgeSweep(Sweep):
 
     def _stable(self, rows: Ints, columns: Ints) -> float:
         """The same by singular values, for numbers that lose the penalty in their rounding."""
-        chosen, targets = self._train[np.ix_(rows, columns)], self._labels[rows]
-        scores = _ridge_predictions(chosen, targets, self._valid[columns].T).T
+        train, targets = self._train[np.ix_(rows, columns)], self._labels[rows]
+        centre, middle, width = train.mean(axis=0), targets.mean(axis=0), columns.size
+        system = np.concatenate([train - centre, math.sqrt(ridge.ALPHA) * np.eye(width)])
+        wanted = np.concatenate([targets - middle, np.zeros((width, middle.size))])
+        slopes = np.linalg.lstsq(system, wanted, rcond=None)[0]
+        scores = middle + (self._valid[columns].T - centre) @ slopes
         if not self._classifies:
-            return float(self._weights @ (scores[0] - self._targets_valid) ** 2)
+            return float(self._weights @ (scores[:, 0] - self._targets_valid) ** 2)
         present = np.flatnonzero(targets.any(axis=0))
         if present.size == 2:
-            scores[present[0]] = 0.5  # of two classes only the second is regressed on
-        right = np.zeros(scores.shape[1], dtype=np.uint8)
-        return float(
-            weight_right(scores, present, present.size, self._blocks, self._weights, right)
-        )
-
-
-def _ridge_predictions(train: Floats, targets: Floats, valid: Floats) -> Floats:
-    """Predictions of a ridge regression; ignores directions that differ by rounding alone."""
-    centre, middle, width = train.mean(axis=0), targets.mean(axis=0), train.shape[1]
-    system = np.concatenate([train - centre, math.sqrt(ridge.ALPHA) * np.eye(width)])
-    wanted = np.concatenate([targets - middle, np.zeros((width, middle.size))])
-    return np.asarray(middle + (valid - centre) @ np.linalg.lstsq(system, wanted, rcond=None)[0])
+            scores[:, present[0]] = 0.5  # of two classes only the second is regressed on
+        right = present[scores[:, present].argmax(axis=1)]
+        classes = np.repeat(np.arange(middle.size), np.diff(self._blocks))
+        return float(self._weights @ (right == classes))
 
 
 def number_targets(split: Split) -> tuple[Floats, Floats, float]:
