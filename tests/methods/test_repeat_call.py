@@ -115,11 +115,13 @@ def test_the_call_gives_the_same_values(name):
 
 def test_the_call_of_a_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    X.assign(kind=y).to_csv("t.csv", index=False)
+    table = X.assign(kind=y)
+    table.to_csv("t.csv", index=False)
     run(capsys, "cells t.csv -t kind --method knn -k 3 -o v.parquet")
     saved = Valuation.load("v.parquet")
     assert saved.info["call"] == 'value_cells(X, "kind", method=KNN(n_neighbors=3), random_state=0)'
-    np.testing.assert_array_equal(eval(saved.info["call"], dict(NAMES)).values, saved.values)
+    again = eval(saved.info["call"], {**NAMES, "X": table})
+    np.testing.assert_array_equal(again.values, saved.values)
 
 
 def test_the_estimator_keeps_the_call_of_the_function():
