@@ -61,6 +61,25 @@ def made_up(count: int, most_rows: int, random: np.random.Generator) -> dict[str
     return found
 
 
+def sources(count: int, random: np.random.Generator) -> dict[str, pd.DataFrame]:
+    """Made-up tables in which several sources tell about the same things, all as text."""
+    found = {}
+    for k in range(count):
+        n_things, n_sources = int(random.integers(15, 120)), int(random.integers(3, 20))
+        thing = np.repeat(np.arange(n_things), n_sources)[:1000]
+        columns = {"thing": np.array([f"T-{one}" for one in random.permutation(9000)[:n_things]])}
+        columns["group"] = random.choice([f"group {one}" for one in "abcdefgh"], n_things)
+        for j in range(int(random.integers(2, 6))):
+            minutes = random.integers(0, 1440, n_things)
+            columns[f"c{j}"] = np.array(
+                [f"{one // 60}:{one % 60:02d}" if j % 3 else str(one) for one in minutes]
+            )
+        frame = pd.DataFrame({name: of_thing[thing] for name, of_thing in columns.items()})
+        frame["source"] = np.tile([f"source {one}" for one in range(n_sources)], n_things)[:1000]
+        found[f"made up {k}, sources"] = frame.astype(object)
+    return found
+
+
 def whole_alone(frame: pd.DataFrame) -> pd.DataFrame | None:
     """The ratings and counts of a table alone, if it has four such columns, and others."""
     numbers = frame.apply(pd.to_numeric, errors="coerce")
@@ -156,4 +175,56 @@ def spoiled(
             continue
         filled = np.array([text != "" for text in texts], dtype=bool)
         new.loc[rows[filled], name] = [text for text in texts if text != ""]
+    return new
+
+
+WORDS = ("N/A", "unknown", "?", "-", "NULL", "none", "missing", "n/a", "999", "-1")
+UNITS = (" kg", " oz", "%", " USD", " m", " years", " oz.", " ounce")
+BROKEN = ("\ufffd", "\xc3\xa9", "\xe2\x80\x99", "\xc2\xb0")
+OF_NUMBERS = ("word", "code", "code", "unit", "same", "slip", "other", "far", "random", "letter")
+OF_TEXTS = ("word", "case", "slip", "slip", "other", "class", "broken", "more", "join", "space")
+
+
+def by_habit(frame: pd.DataFrame, random: np.random.Generator) -> pd.DataFrame:
+    """A copy with errors of people and programs that come in one kind per column."""
+    share = float(np.exp(random.uniform(np.log(0.002), np.log(0.25))))
+    new = frame.copy()
+    for name in frame.columns[random.random(frame.shape[1]) < 0.6]:
+        texts = frame[name]
+        full = np.flatnonzero((texts != "").to_numpy())
+        count = int(min(max(1, 1.5 * share * len(frame)), len(full) // 3))
+        numbers = pd.to_numeric(texts, errors="coerce").dropna()
+        of_numbers = len(numbers) > 0.9 * len(full)
+        kind = str(random.choice(OF_NUMBERS if of_numbers else OF_TEXTS))
+        word, unit = str(random.choice(WORDS)), str(random.choice(UNITS))
+        code = "0" if of_numbers and numbers.min() > 0 else str(random.choice(["-1", "99", "9999"]))
+        one = str(texts[random.choice(full)]) if count else ""
+        for i in random.choice(full, count, replace=False) if count else ():
+            old = str(texts[i])
+            at = int(random.integers(len(old)))
+            letter = "0123456789lO."[random.integers(13)] if of_numbers else chr(97 + int(random.integers(26)))  # fmt: skip
+            if kind == "slip":
+                text = str(random.choice([old[:at] + letter + old[at + 1 :], old[:at] + old[at + 1 :], old[:at] + letter + old[at:], old[:at] + old[at + 1 : at + 2] + old[at : at + 1] + old[at + 2 :], old[:at] + "x" + old[at + 1 :]]))  # fmt: skip
+            elif kind == "far":
+                text = f"{float(old) * random.choice([10, 100, 1000, 0.1, 0.01, -1]):.6g}"
+            else:
+                text = {
+                    "word": word,
+                    "code": code,
+                    "unit": old + unit,
+                    "same": one,
+                    "other": str(texts[random.choice(full)]),
+                    "random": str(int(random.integers(0, int(np.clip(2 * numbers.max(), 10, 1e9)))))
+                    if of_numbers
+                    else old,
+                    "letter": old.replace("0", "O").replace("1", "l"),
+                    "case": old.lower() if old != old.lower() else old.upper(),
+                    "class": str(random.choice(texts.unique())),
+                    "broken": old[:at] + str(random.choice(BROKEN)) + old[at + 1 :],
+                    "more": f"{old} {random.choice(['(est.)', '*', 'Inc', 'old', '!'])}",
+                    "join": f"{old} {frame.iloc[i, int(random.integers(frame.shape[1]))]}"[:40],
+                    "space": old.replace(" ", "") if " " in old else f"{old[:at]} {old[at:]}",
+                }[kind]
+            if text.strip() and text.strip() != old:
+                new.loc[i, name] = text
     return new

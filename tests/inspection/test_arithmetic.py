@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from shapley2d import inspect_cells
 from shapley2d._inspection.columns.arithmetic import find_arithmetic
-from shapley2d._inspection.columns.finding import written_columns
+from shapley2d._inspection.columns.view import column_views
 from shapley2d._tables.convert import as_table
 
 N = 400
 
 
 def find(columns):
-    return list(find_arithmetic(written_columns(as_table(columns))))
+    return list(find_arithmetic(column_views(as_table(columns))))
 
 
 def sales(percent):

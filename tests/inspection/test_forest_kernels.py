@@ -15,7 +15,7 @@ from shapley2d._inspection.kernels.forest import (
     draw_bags,
     grow_forest,
 )
-from shapley2d._inspection.kernels.forest_answers import add_replaced, add_shares
+from shapley2d._inspection.kernels.forest_answers import add_shares
 
 SEED = np.uint64(5)
 
@@ -35,11 +35,11 @@ def bell(word, code):
     return random_words.bell(word, code)
 
 
-def make_predicted(bins, ranks=None, *, empty=-1, is_category=False, blurred=False):
+def make_predicted(bins, ranks=None, *, empty=-1, is_category=False):
     bins = np.asarray(bins, dtype=np.int32)
     ranks = bins / 10.0 if ranks is None else ranks
     return Predicted(
-        bins, np.asarray(ranks, dtype=np.float64), empty, int(bins.max()) + 1, is_category, blurred
+        bins, np.asarray(ranks, dtype=np.float64), empty, int(bins.max()) + 1, is_category
     )
 
 
@@ -171,10 +171,10 @@ def test_bags_are_drawn_without_replacement_and_remembered():
     assert not np.array_equal(bags, draw_bags(30, 18, 70, np.uint64(6))[0])
 
 
-def grown(seed, *, is_category=False, blurred=False, empty=-1, trees=6):
+def grown(seed, *, is_category=False, empty=-1, trees=6):
     codes, bins = make_table(seed)
     bins[::17] = -1
-    predicted = make_predicted(bins, is_category=is_category, blurred=blurred, empty=empty)
+    predicted = make_predicted(bins, is_category=is_category, empty=empty)
     bags, seen = draw_bags(60, 36, trees, SEED)
     forest = grow_forest(codes, np.arange(1, 4), predicted, bags, 3, 2, SEED)
     return codes, predicted, seen, forest
@@ -212,41 +212,6 @@ def test_rows_are_asked_of_trees_that_have_not_seen_them(is_category):
         )
         np.testing.assert_allclose(sums[row], wanted, atol=1e-12)
         assert asked[row] == len(trees)
-
-
-@pytest.mark.parametrize(
-    ("is_category", "blurred", "empty"), [(True, False, -1), (False, True, -1), (False, True, 4)]
-)
-def test_a_replaced_entry_is_asked_again(is_category, blurred, empty):
-    codes, predicted, seen, forest = grown(3, is_category=is_category, blurred=blurred, empty=empty)
-    n_bins, last = predicted.n_bins, (empty if empty >= 0 else predicted.n_bins) - 1
-    new = np.random.default_rng(0).integers(0, 9, codes.shape).astype(np.uint8)
-    shares, asked, changes = np.zeros(60), np.zeros(60, np.int32), np.zeros(codes.shape)
-    add_replaced(codes, new, seen, forest, predicted, predicted.bins, shares, asked, changes)
-
-    def own(row, entries, tree):
-        b, leaf = predicted.bins[row], leaf_of(entries, forest, tree)
-        found = shares_of(forest, leaf, n_bins)
-        if not blurred or b > last:
-            return found[b]
-        return 0.5 * found[b] + 0.25 * found[max(b - 1, 0)] + 0.25 * found[min(b + 1, last)]
-
-    for row in range(60):
-        trees = (
-            [tree for tree in range(6) if not is_seen(seen, row, tree)]
-            if predicted.bins[row] >= 0
-            else []
-        )
-        assert asked[row] == len(trees)
-        before = [own(row, codes[row], tree) for tree in trees]
-        assert shares[row] == pytest.approx(sum(before))
-        for column in range(4):
-            entries = codes[row].copy()
-            entries[column] = new[row, column]
-            after = [own(row, entries, tree) for tree in trees]
-            assert changes[row, column] == pytest.approx(sum(after) - sum(before), abs=1e-12)
-    assert np.abs(changes).max() > 0
-    assert not changes[:, 0].any()  # no tree asks about it
 
 
 def test_a_bag_without_anything_to_learn_from_is_not_asked():

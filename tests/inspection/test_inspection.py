@@ -296,13 +296,13 @@ def test_two_versions_of_a_table_are_compared():
     X.loc[7, "weight"] = 570.0
     edited = X.drop(index=3).reset_index(drop=True)
     edited.loc[6, "weight"] = 57.0  # row 7 of before, repaired
-    edited.loc[20, "weight"] = 7.1  # row 21 was right
+    edited.loc[20, "weight"] = 710.0  # row 21 was right
     edited.loc[79] = [1600.0, 60.0, 80]  # a new row
     before, after = (inspect_cells(one, progress=False) for one in (X, edited))
     moved = after.compare(before)
     named = ["row", "column", "entry_before", "entry"]
     assert moved[named].fillna("").values.tolist() == [
-        [79, "height", "", "1600"], [20, "weight", "71", "7.1"], [6, "weight", "570", "57"]
+        [79, "height", "", "1600"], [20, "weight", "71", "710"], [6, "weight", "570", "57"]
     ]  # fmt: skip
     assert moved.before.isna().tolist() == (moved.row == 79).tolist()
     assert moved.before.iloc[-1] == before.probability[7, 1]

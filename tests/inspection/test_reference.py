@@ -296,7 +296,7 @@ def test_damaged_and_forged_files_are_refused(tmp_path, trusted):
         with pytest.raises(InputError, match="does not say how its trees were grown"):
             inspect_cells(NEW, reference=str(forging), progress=False)
     with pytest.raises(InputError, match="damaged"):
-        CellInspector.load(forged({}, table.drop_columns("usual")))
+        CellInspector.load(forged({}, table.drop_columns("held")))
     with pytest.raises(InputError, match="damaged"):
         CellInspector.load(forged({"written": ["no"] * 7}))
 

@@ -7,7 +7,7 @@ import pytest
 
 from shapley2d import inspect_cells
 from shapley2d._inspection.cells import Expected
-from shapley2d._inspection.columns.spellings import misspellings
+from shapley2d._inspection.columns.spelling import slips
 from shapley2d._inspection.columns.typed import NEIGHBOURS, meant_numbers
 from shapley2d._inspection.slips import explain_suspects
 from shapley2d._tables.table import Column
@@ -162,5 +162,5 @@ def test_a_rare_spelling_names_the_frequent_one():
     ],
 )
 def test_misspellings(word, usual, is_slip):
-    assert misspellings([usual, word], np.array([5, 1])) == ({1: 0} if is_slip else {})
-    assert misspellings([usual, word], np.array([4, 1])) == {}  # not frequent enough to tell
+    assert slips([usual, word], np.array([5, 1]), 5) == ({1: 0} if is_slip else {})
+    assert slips([usual, word], np.array([4, 1]), 5) == {}  # not frequent enough to tell

@@ -284,7 +284,7 @@ def test_infinite_and_huge_numbers_are_a_finding_that_empties(lowest, tmp_path):
     new = inspect_cells({"a": ["x", str(lowest)]}, reference=inspection, progress=False)
     assert new.probability.min() > 0.4  # of a column without one number
     clean, log = inspect_cells(X, progress=False).repair(X, probability=0.9)
-    assert log["before"].tolist() == [repr(lowest), "inf"]
+    assert {*log["before"]} == {repr(lowest), "inf"} and len(log) == 2
     assert clean["a"].isna().tolist() == [k == 7 for k in range(60)]
     assert not [f for f in inspect_cells(clean, progress=False).findings if f.rows.size]
 

@@ -58,8 +58,7 @@ class BinnedColumn:
     @property
     def is_free(self) -> bool:
         """Whether its texts hardly repeat: a key or free text, whose entries are all alike."""
-        n_entries = int(((self.bins >= 0) & (self.bins < self.filled)).sum())
-        return self.is_category and self.filled > MOST_CATEGORIES * n_entries
+        return self.is_category and self.filled > MOST_CATEGORIES * self.ordered.size
 
     @property
     def blurred(self) -> bool:
@@ -74,7 +73,7 @@ class BinnedColumn:
     @property
     def predicted(self) -> Predicted:
         empty = self.filled if self.has_empty else -1
-        return Predicted(self.bins, self.ranks, empty, self.n_bins, self.is_category, self.blurred)
+        return Predicted(self.bins, self.ranks, empty, self.n_bins, self.is_category)
 
     def codes_of(self, values: Floats) -> NDArray[np.uint8]:
         codes = np.zeros(values.size, dtype=np.uint8)

@@ -25,11 +25,13 @@ EMPTY, NO_ALTERNATIVE = -2, -1
 """Among the alternatives of a cell: it should be empty; there is no further alternative."""
 
 
-_SAME_REASON = {"distance": "row", "surprise": "row", "stories": "row"}  # to a reader
 _REASONS = {
-    "class": "unusual among rows of its label",
-    "repeat": "rare in a column whose entries repeat",
+    "company": "rows that agree with it elsewhere differ",
+    "far": "far from the others of its column",
     "text": "not written like the others",
+    "spelling": "spelt unlike a more frequent entry",
+    "rare": "rare in a column whose entries repeat",
+    "key": SAME_KEY,
 }
 
 
@@ -47,6 +49,13 @@ class Expected:
     # cell, NO_ALTERNATIVE where there are fewer; and how likely each is
     alternatives: NDArray[np.int32] | None = None
     chances: NDArray[np.float32] | None = None
+
+    def take(self, rows: Any) -> Expected:
+        """What is expected in some rows."""
+        taken: dict[str, Any] = {
+            name: one if one is None else one[rows] for name, one in vars(self).items()
+        }
+        return Expected(**taken)
 
     def sure(self, i: int, entry: float) -> float:
         """How likely the entry predicted for row i is right, if the table's ``entry`` is wrong.
@@ -72,11 +81,10 @@ class ScoredCells:
 
     columns: tuple[Column, ...]  # typed, the label last where there is one
     has_label: bool
-    scores: NDArray[np.float64]  # how unusual every entry is, comparable within the table
+    scores: NDArray[np.float64]  # log-odds of being wrong; of a class label, its surprise
     probability: NDArray[np.float64]  # how likely it is wrong, calibrated
     expected: tuple[Expected, ...]
-    parts: dict[str, NDArray[np.float32]]  # of each cell's score, by reason; they add up to it
-    usual: NDArray[np.bool_]  # what the forests expect; slips and findings can expect others
+    parts: dict[str, NDArray[np.float32]]  # how much each reason speaks against a suspect
     has_classes: bool = False  # whether the label is a class, scored apart from the other columns
     # of the cells most likely wrong, by row and column: the slip that would explain the entry
     notes: dict[tuple[int, int], str] = field(default_factory=dict)
@@ -188,12 +196,9 @@ class ScoredCells:
 
         The slip that would explain the entry comes before them, with share 0.
         """
-        parts = {name: max(0.0, float(part[i, j])) for name, part in self.parts.items()}
-        whole = sum(parts.values())
-        shares: dict[str, float] = {}
-        for name, part in parts.items():
-            reason = _SAME_REASON.get(name, name)
-            shares[reason] = shares.get(reason, 0.0) + (part / whole if whole > 0 else 0.0)
+        parts = {name: float(part[i, j]) for name, part in self.parts.items()}
+        whole = sum(parts.values()) or 1.0
+        shares = {name: part / whole for name, part in parts.items()}
         listed = sorted(shares.items(), key=lambda one: -one[1])
         known = self.notes.get((i, j))
         if known is None and self.is_mark(i, j):
@@ -211,12 +216,6 @@ class ScoredCells:
             start = "far off for its row" if is_number else "does not fit its row"
             likely = self.likely_text(i, j)
             return f"{start}: expected {likely}" if likely else start
-        if reason == "gain":
-            expected = self.expected_text(i, j)
-            instead = "an empty cell" if expected is None else repr(expected)
-            return f"the rest of the row fits better with {instead}"
-        if reason == "class" and not self.has_label:
-            return "unusual in its column"
         return _REASONS.get(reason, reason)
 
 

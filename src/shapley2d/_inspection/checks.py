@@ -15,7 +15,7 @@ from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import shown
 from shapley2d._inspection.binning import MOST_CATEGORIES
 from shapley2d._inspection.columns.finding import RARE
-from shapley2d._inspection.marginal import shape_of
+from shapley2d._inspection.columns.view import shape_of
 from shapley2d._inspection.tables.marks import is_bound
 from shapley2d._inspection.tables.read import inspected_table
 from shapley2d._tables.column_warnings import looks_like_key

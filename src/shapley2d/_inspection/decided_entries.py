@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.words import did_you_mean
-from shapley2d._inspection.columns.finding import SHOWN
+from shapley2d._inspection.columns.view import SHOWN
 from shapley2d._inspection.decisions import same_entry
 from shapley2d._inspection.tables.read import inspected_table
 from shapley2d._inspection.tables.table_digest import file_digest, table_digest

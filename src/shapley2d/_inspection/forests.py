@@ -18,7 +18,7 @@ import numpy as np
 from shapley2d._base.streams import seed_sequence
 from shapley2d._inspection.binning import FEWEST_ROWS
 from shapley2d._inspection.kernels.forest import Forest, draw_bags, grow_forest
-from shapley2d._inspection.kernels.forest_answers import add_replaced, add_shares
+from shapley2d._inspection.kernels.forest_answers import add_shares
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,13 +76,6 @@ class Bags:
         return cls(rows, seen[alike])
 
 
-def without_trees(seen: NDArray[np.uint64], first: int) -> NDArray[np.uint64]:
-    """Rows as if all trees but the first had seen them, so that only those are asked."""
-    trees = np.arange(64 * seen.shape[1]).reshape(seen.shape[1], 64)
-    bits = (np.uint64(1) << np.arange(64, dtype=np.uint64)) * (trees >= first)
-    return np.asarray(seen | bits.sum(axis=1, dtype=np.uint64))
-
-
 def _word(seed: int, stream: str, *numbers: int) -> np.uint64:
     return np.uint64(seed_sequence(seed, stream, *numbers).generate_state(1, np.uint64)[0])
 
@@ -138,34 +131,6 @@ def share_mixed(forest: Forest | None) -> float:
 def mixed(predicted: Floats, shares: Floats, n_rows: int, share: float = SHARE_MIXED) -> Floats:
     """Predicted chances mixed with a little of the column's shares, so that none is 0."""
     return np.asarray((1 - share) * predicted + share * shares + FLOOR_MIXED / (n_rows + 1))
-
-
-def repair_gains(
-    columns: Sequence[BinnedColumn],
-    forests: Sequence[Forest | None],
-    codes: NDArray[np.uint8],
-    new: NDArray[np.uint8],
-    seen: NDArray[np.uint64],
-    rows: slice,
-) -> Floats:
-    """Log-likelihood ratios of the rest of some rows with and without an entry replaced.
-
-    They are summed over the other columns, as if these were independent given the row.
-    """
-    here, then, seen = codes[rows], new[rows], seen[rows]
-    gains = np.zeros(here.shape)
-    for column, forest in zip(columns, forests, strict=True):
-        if forest is None:
-            continue
-        bins = column.bins[rows]
-        own, changes = np.zeros(len(here)), np.zeros(here.shape)
-        asked = np.zeros(len(here), dtype=np.int32)
-        add_replaced(here, then, seen, forest, column.predicted, bins, own, asked, changes)
-        done = np.flatnonzero(asked)
-        share, count, part = column.shares[bins[done]], asked[done], share_mixed(forest)
-        before = mixed(own[done] / count, share, column.known, part)[:, None]
-        gains[done] += np.log1p((1 - part) * changes[done] / count[:, None] / before)
-    return gains
 
 
 def row_chunks(n_rows: int, width: int = 1) -> list[slice]:

@@ -16,8 +16,8 @@ import numpy as np
 
 from shapley2d._base.words import counted, plural
 from shapley2d._inspection.binning import FEWEST_ROWS
-from shapley2d._inspection.columns.finding import RARE, fact, shortened
-from shapley2d._inspection.marginal import shape_of
+from shapley2d._inspection.columns.finding import RARE, fact
+from shapley2d._inspection.columns.view import shape_of, shortened
 from shapley2d._tables.column_warnings import find_keys
 from shapley2d._tables.table import Table
 
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._base.arrays import Floats, Ints
-    from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
+    from shapley2d._inspection.columns.finding import ColumnFinding
+    from shapley2d._inspection.columns.view import ColumnView
     from shapley2d._tables.table import Column
 
 ERRORS = 0.002
@@ -35,6 +36,10 @@ ERRORS = 0.002
 
 NEGLIGIBLE = ERRORS / RARE
 """What is less likely wrong than this is not told."""
+
+NEW = ("another type", "known key", "missing entries", "new category", "new format", "new range",
+       "repeated key")  # fmt: skip
+"""Kinds of findings about entries that the trusted table does not have."""
 
 _DIGITS = re.compile(r"\d+")
 
@@ -48,7 +53,7 @@ def wrong_if_new(n: int, once: float) -> float:
     return ERRORS / (ERRORS + (once + 0.5) / (n + 1))
 
 
-def find_new(known: Table, new: Table, together: list[WrittenColumn]) -> list[ColumnFinding]:
+def find_new(known: Table, new: Table, together: list[ColumnView]) -> list[ColumnFinding]:
     """Everything that new rows have and a trusted table does not, or the other way round.
 
     Columns stand ``together``: those of the trusted table, with the new rows below its own.
@@ -115,7 +120,7 @@ def _columns(known: Table, new: Table) -> Iterator[ColumnFinding]:
 
 
 def _told(
-    column: WrittenColumn, n: int, kind: str, rows: Ints, words: str, chance: float | Floats
+    column: ColumnView, n: int, kind: str, rows: Ints, words: str, chance: float | Floats
 ) -> Iterator[ColumnFinding]:
     """A finding about some of the new rows, if there are any; ``words`` is its predicate."""
     # a finding without a chance is a mere fact
@@ -139,7 +144,7 @@ def _seen(codes: Ints, n: int) -> Ints:
     return np.bincount(known[known >= 0], minlength=codes.max(initial=0) + 1)
 
 
-def _keys(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
+def _keys(column: ColumnView, n: int) -> Iterator[ColumnFinding]:
     """Entries of a key that the reference has already, or that come twice."""
     before, new = _seen(column.codes, n), column.codes[n:]
     chance = wrong_if_new(n, float((before > 1).sum()))
@@ -157,7 +162,7 @@ def _keys(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
     yield from _told(column, n, "repeated key", rows, words, chance)
 
 
-def _types(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
+def _types(column: ColumnView, n: int) -> Iterator[ColumnFinding]:
     """Text among numbers or dates."""
     known, kind = column.column, column.column.kind
     strays = np.array([i for i in known.from_text.strays if np.isnan(known.entries[i])], np.intp)
@@ -169,7 +174,7 @@ def _types(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
     yield from _told(column, n, "another type", rows, words, chance)
 
 
-def _missing(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
+def _missing(column: ColumnView, n: int) -> Iterator[ColumnFinding]:
     """Empty cells, if the reference has hardly any."""
     gone = column.codes < 0
     chance = wrong_if_new(n, float(gone[:n].sum()))
@@ -179,7 +184,7 @@ def _missing(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
         yield from _told(column, n, "missing entries", rows, words, chance)
 
 
-def _formats(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
+def _formats(column: ColumnView, n: int) -> Iterator[ColumnFinding]:
     """Shapes of texts that the reference does not have: of words without, of numbers with units."""
     if not column.is_text:
         return
@@ -193,7 +198,7 @@ def _formats(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
     yield from _of_new_kinds(column, n, "new format", codes, what, least=0.5)
 
 
-def _categories(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
+def _categories(column: ColumnView, n: int) -> Iterator[ColumnFinding]:
     """Categories that the reference does not have."""
     codes = np.nan_to_num(column.column.entries, nan=-1.0).astype(np.intp)
     what = f"none of the reference's {int((_seen(codes, n) > 0).sum()):,} categories"
@@ -201,7 +206,7 @@ def _categories(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
 
 
 def _of_new_kinds(
-    column: WrittenColumn, n: int, kind: str, codes: Ints, what: str, least: float = 0.0
+    column: ColumnView, n: int, kind: str, codes: Ints, what: str, least: float = 0.0
 ) -> Iterator[ColumnFinding]:
     """Entries whose code the reference does not have; where it has most once, they are usual."""
     seen = _seen(codes, n)
@@ -213,7 +218,7 @@ def _of_new_kinds(
         yield from _told(column, n, kind, rows, words, chance)
 
 
-def _ranges(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
+def _ranges(column: ColumnView, n: int) -> Iterator[ColumnFinding]:
     """Numbers and dates outside the reference's, if more than chance puts there or far outside.
 
     Far is farther off than the reference is wide, which its own extremes may be of its others.
@@ -246,7 +251,7 @@ def _ranges(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
     yield from _told(column, n, "new range", rows, words, chance)
 
 
-def _moved(column: WrittenColumn, n: int, columns: int) -> Iterator[ColumnFinding]:
+def _moved(column: ColumnView, n: int, columns: int) -> Iterator[ColumnFinding]:
     """A distribution that is not the reference's, with the share of rows that must differ."""
     entries = column.column.entries
     known, new = (part[~np.isnan(part)] for part in (entries[:n], entries[n:]))

@@ -17,7 +17,7 @@ judged alike. A table that is its own mirror image has no direction; it stays as
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -84,15 +84,11 @@ class OwnOrder:
 
         ``places`` is where the rows are there.
         """
-        rows = np.argsort(places)
-        taken: dict[str, Any] = {
-            name: None if array is None else array[rows] for name, array in vars(expected).items()
-        }
-        if self.signs[k] < 0:
-            for name in ("entries", "low", "high"):
-                taken[name] = 0.0 - taken[name]
-            taken["low"], taken["high"] = taken["high"], taken["low"]
-        return Expected(**taken)
+        taken = expected.take(np.argsort(places))
+        if self.signs[k] > 0 or taken.low is None or taken.high is None:
+            return taken
+        entries, low, high = (0.0 - one for one in (taken.entries, taken.low, taken.high))
+        return Expected(entries, low=high, high=low)
 
 
 @dataclass(frozen=True)

@@ -1,174 +1,171 @@
-"""Calibrated probabilities of being wrong: one for every cell, from all that is known.
+"""How likely every entry is wrong: learned trees, and what a few conventions state.
 
-Weights and gradient-boosted trees (Friedman 2001, doi:10.1214/aos/1013203451), monotone in the
-evidence against an entry, were learned on clean tables and on tables with planted errors, and
-checked on tables that were left out: ``benchmarks/calibration.py`` writes ``learned.json`` beside
-this file. How many entries of a table are wrong is not assumed:
-:func:`~shapley2d._inspection.evidence.table_evidence` tells it from how the strongest evidence lies
-above the rest.
+Gradient-boosted trees, monotone in the evidence against an entry, were learned on clean tables and
+on tables with planted errors, and checked on tables that were left out
+(``benchmarks/calibration.py``). How many entries of a table are wrong is not assumed: the second
+trees see
+how the strongest evidence lies above the rest.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shapley2d._base.in_threads import map_in_threads
-from shapley2d._inspection.binning import FEWEST_ROWS
-from shapley2d._inspection.columns.finding import LEAST, RARE, UNKNOWN
-from shapley2d._inspection.evidence import (
-    Scores,
-    Tail,
-    cell_evidence,
-    is_habit,
-    label_evidence,
-    least_chance,
-    named_cells,
-    stated_chance,
-    table_evidence,
-    weighed,
-)
+from shapley2d._inspection.columns.finding import HABIT, LEAST, RARE, UNKNOWN
+from shapley2d._inspection.columns.missing import is_missing
+from shapley2d._inspection.company import company
+from shapley2d._inspection.evidence import ALONE, KEPT, TOGETHER, alone, in_context
 from shapley2d._inspection.forests import row_chunks
-from shapley2d._inspection.kernels.boosted_trees import BoostedTrees, sum_of_trees
 from shapley2d._inspection.learned import LEARNED, SETTINGS
-from shapley2d._inspection.marginal import vouched
+from shapley2d._inspection.novelty import NEW
+from shapley2d._inspection.signals import strays_alike
+from shapley2d._inspection.trees import Trees
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats
     from shapley2d._inspection.columns.finding import ColumnFinding
-    from shapley2d._tables.table import Column
+    from shapley2d._inspection.columns.view import ColumnView
+    from shapley2d._inspection.predict import Prediction
 
-_TYPES = {"cuts": np.float32, "values": np.float64}  # of the others: int32
+FIRST, SECOND = Trees.of(LEARNED["alone"]), Trees.of(LEARNED["together"])
 
+SUSPECT = 0.05
+"""Entries of which a reason is told, from this probability on."""
 
-class Learned(NamedTuple):
-    """Boosted trees and the evidence they look at; ``base`` is the log-odds before any tree."""
+CONVENTIONS = ("units", "suffix", "signs", "formats", "date orders", "encoding", "codes",
+               "words for missing", "infinite")  # fmt: skip
+"""Conventions of a whole column, of which there are too few tables to learn from: their findings
+state how likely an entry is wrong. What each buys is in docs/evidence/inspection.md."""
 
-    evidence: tuple[str, ...]
-    base: float
-    trees: BoostedTrees
+STATED = frozenset((*CONVENTIONS, "arithmetic", "numbers far outside", "rule", "spellings", *NEW))
+"""These, and findings that work out how likely an entry is wrong, from gaps, votes and counts."""
 
-    @classmethod
-    def load(cls, name: str) -> Learned:
-        lists = LEARNED[name]
-        trees = (np.array(lists[k], dtype=_TYPES.get(k, np.int32)) for k in BoostedTrees._fields)
-        return cls(tuple(lists["evidence"]), lists["base"], BoostedTrees(*trees))
+_RARE_THING = np.log(4)
+"""Log of the lift from which other rows have a number far outside together with other entries of
+its row: one other row may agree by chance, which is a lift of 3 at most."""
 
-    def probability(
-        self, evidence: dict[str, NDArray[np.float64] | float], n: int, threads: int = 1
-    ) -> NDArray[np.float64]:
-        """The probability of being wrong of n cells of a column, by their evidence.
+_STRAY, _FEW_ALIKE = 0.9, 3
+"""How likely a text among numbers is wrong at least, where no more than so many have its shape:
+99 %
+of 2,000 were."""
 
-        Evidence that is not there is 0. A part of the first evidence is added to the trees' log-
-        odds, so that cells that end in the same leaves keep their order. A factor, not a cut, keeps
-        probabilities off 1, so that the surest entries keep theirs.
-        """
-
-        def ask(some: slice) -> NDArray[np.float64]:
-            rows = np.empty((some.stop - some.start, len(self.evidence)), dtype=np.float32)
-            for k, name in enumerate(self.evidence):
-                about = np.asarray(evidence.get(name, 0.0))
-                rows[:, k] = about[some] if about.ndim else about
-            return np.asarray(sum_of_trees(self.trees, rows))
-
-        logit = np.full(n, self.base) + SETTINGS["order"] * evidence[self.evidence[0]]
-        chunks = row_chunks(n)
-        for some, more in zip(chunks, map_in_threads(ask, chunks, threads), strict=True):
-            logit[some] += more
-        return np.asarray(SETTINGS["most"] / (1 + np.exp(-np.clip(logit, -50.0, 50.0))))
+REASONS = {
+    "row": ("surprise", "rivalled", "stories", "distance"),
+    "company": ("vouched", "broken", "votes", "against"),
+    "far": ("as_far", "gap", "end_times"),
+    "text": ("odd_shape", "odd_pair", "stray", "odd_token"),
+    "spelling": ("slip", "variant"),
+    "rare": ("times", "as_rare"),
+    "key": ("repeated_key",),
+}
+"""Evidence by the reason that it is told as."""
 
 
-CELLS, LABELS = Learned.load("cells"), Learned.load("labels")
+class Judged:
+    """What the trees say of the entries of a table: arrays (n, p).
 
-
-def wrong_probability(
-    scores: NDArray[np.float64],
-    parts: dict[str, NDArray[np.floating[Any]]],
-    columns: Sequence[Column],
-    label: int,
-    as_expected: NDArray[np.bool_],
-    findings: Sequence[ColumnFinding] = (),
-    threads: int = 1,
-    known: int | None = None,
-    in_tail: NDArray[np.bool_] | None = None,
-) -> NDArray[np.float64]:
-    """The probability of being wrong of all cells, or of new rows below a table.
-
-    The column at ``label`` has class labels, whose scores are on another scale; without one it is
-    the number of columns. The first ``known`` rows are a table that the others are judged by: then
-    only the probabilities of those are returned. Entries that the tail of their column explains
-    (``in_tail``) are not likelier wrong than right, unless a finding names them, and texts among
-    numbers whose shape many rows have, such as house numbers, are a second format.
+    ``logit`` are log-odds of being wrong, ``probability`` follows, and ``parts`` tell by how much
+    the log-odds of suspects are larger than with the column's usual evidence of each kind.
     """
-    # sums of evidence first, then in their place what they say: tables have millions of cells
-    probability = np.empty(scores.shape)
-    n = len(scores)
-    logit, stated = probability[:, :label], np.zeros((n, label), dtype=bool)
-    about = [[one for one in findings if one.columns[0] == column.name] for column in columns]
-    found = named_cells(findings, columns[:label], n)
-    table = Scores.of(scores[:, :label], found, known)
-    lift = vouched(columns[:label], threads, known)
-    judged = slice(known or 0, None)
-    n_judged = len(range(n)[judged])
 
-    def evidence(j: int) -> dict[str, NDArray[np.float64] | float]:
-        # made for the sums and again for the trees: to keep it would take ten times the memory
-        of_column = {name: part[:, j] for name, part in parts.items()}
-        return cell_evidence(
-            table, j, columns[j], of_column, as_expected[:, j], lift[:, j], about[j]
-        )
+    def __init__(
+        self,
+        views: Sequence[ColumnView],
+        said: Sequence[Prediction],
+        findings: Sequence[ColumnFinding],
+        threads: int,
+    ) -> None:
+        n, p = views[0].codes.size, len(views)
+        known = views[0].known
+        together = company(views, threads)
+        first, kept = np.empty((n, p)), np.empty((n, p, len(KEPT)), dtype=np.float32)
+        places = [ALONE.index(name) for name in KEPT]
 
-    for j in range(label):
-        logit[:, j] = weighed(evidence(j), n)
-        stated[:, j] = stated_chance(about[j], n) > 0
-    tail = Tail.of(logit[:known], found[:known], stated[:known])
-    for j in range(label):
-        of_table = table_evidence(table, tail, logit[:, j].copy())
-        of_cells = evidence(j)
-        asked = {
-            name: one[judged] if np.ndim(one) else one  # type: ignore[index]
-            for name, one in (of_cells | of_table).items()
-        }
-        said = CELLS.probability(asked, n_judged, threads)
-        if in_tail is not None:
-            usual = in_tail[:, j] & ~found[judged, j]
-            said[usual] = as_in_tail(said[usual])
-        said[(is_habit(of_cells, table.known) & ~found[:, j])[judged]] *= LEAST
-        logit[judged, j] = np.maximum(said, least_chance(about[j], of_cells, n)[judged])
-    if label < len(columns):
-        codes = columns[label].entries
-        codes = np.nan_to_num(codes, nan=codes.max(initial=0, where=codes >= 0) + 1).astype(np.intp)
-        new = np.arange(n) >= table.known
-        counts = np.bincount(codes[: table.known], minlength=codes.max(initial=0) + 1)
-        shares = (counts[codes] + new) / (table.known + new)
-        said = label_probability(scores[:, label], shares, table.known)
-        probability[judged, label] = said[judged]
-    return probability[judged]
+        def judge(j: int) -> None:
+            rows = alone(views[j], said[j], together[j])
+            first[:, j], kept[:, j] = FIRST.logit(rows), rows[:, places]
+
+        for _ in map_in_threads(judge, range(p), threads):
+            pass
+        codes = np.column_stack([view.codes for view in views])
+        context = in_context(first, codes >= 0, codes, known)
+        self.company, self.logit = together, np.empty((n, p))
+
+        def weigh(some: slice) -> None:
+            rows = np.concatenate([kept[some], context[some]], axis=2).reshape(-1, len(TOGETHER))
+            # a part of the first log-odds keeps the order of entries in the same leaves
+            logit = SECOND.logit(rows).reshape(-1, p) + SETTINGS["order"] * first[some]
+            self.logit[some] = np.clip(logit, -50.0, 50.0)
+
+        for _ in map_in_threads(weigh, row_chunks(n, p), threads):
+            pass
+        self.probability = SETTINGS["most"] / (1 + np.exp(-self.logit))
+        for j, view in enumerate(views):
+            self._temper(j, view, said[j])
+        self._state(views, findings)
+        self.parts = self._parts(kept, context, known)
+
+    def _temper(self, j: int, view: ColumnView, said: Prediction) -> None:
+        """What is known of entries without any learning."""
+        own, alike = self.probability[:, j], np.expm1(strays_alike(view))
+        few, many = alike <= _FEW_ALIKE, alike > 2 + HABIT * view.known
+        own[view.stray & few] = np.maximum(own[view.stray & few], _STRAY)
+        own[view.stray & many] *= LEAST  # as house numbers: how the table is made
+        # numbers that a tail explains, or that many rows have: below one half, in the same order
+        often = view.is_number & (view.spread(view.taught) > 2 + HABIT * view.known)
+        usual = said.in_tail | often
+        own[usual] = np.minimum(own[usual], UNKNOWN + RARE * own[usual])
+        for rows in view.column.from_text.marks.values():
+            own[rows] = 0.0
+        own[view.rows(view.where(is_missing))] = 0.0  # their finding tells
+        own[view.codes < 0] = 0.0
+
+    def _state(self, views: Sequence[ColumnView], findings: Sequence[ColumnFinding]) -> None:
+        """Entries are at least as likely wrong as such findings say."""
+        place = {view.name: j for j, view in enumerate(views)}
+        least = np.zeros(self.logit.shape)
+        for one in findings:
+            j = place.get(one.columns[0])
+            if j is not None and one.kind in STATED:
+                chances = one.row_chances
+                if one.kind == "numbers far outside":  # of a rare thing that other rows have, too
+                    chances = chances * (self.company[j].vouched[one.rows] <= _RARE_THING)
+                least[one.rows, j] = np.maximum(least[one.rows, j], chances)
+        surer = least > self.probability
+        self.probability[surer] = least[surer]
+        sure = least[surer].clip(max=1 - 1e-9)
+        self.logit[surer] = np.log(sure / (1 - sure))
+
+    def _parts(
+        self, kept: NDArray[np.float32], context: NDArray[np.float32], known: int
+    ) -> dict[str, NDArray[np.float32]]:
+        parts = {name: np.zeros(self.logit.shape, dtype=np.float32) for name in REASONS}
+        suspects = np.nonzero(self.probability >= SUSPECT)
+        if suspects[0].size:
+            own = np.concatenate([kept[suspects], context[suspects]], axis=1)
+            usual = np.median(kept[:known], axis=0)[suspects[1]]
+            before = SECOND.logit(own)
+            for reason, names in REASONS.items():
+                less, those = own.copy(), [KEPT.index(name) for name in names]
+                less[:, those] = usual[:, those]
+                parts[reason][suspects] = np.maximum(before - SECOND.logit(less), 0.0)
+        return parts
 
 
-def as_in_tail(said: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Probabilities of numbers that a tail explains: below one half, in the order of before."""
-    return np.minimum(said, UNKNOWN + RARE * said)
+def damped(judged: Floats, trusted: Floats, rare: float) -> Floats:
+    """Probabilities of new rows below a trusted table's, column by column.
 
-
-def label_probability(
-    surprise: NDArray[np.float64], shares: NDArray[np.float64], known: int | None = None
-) -> NDArray[np.float64]:
-    """The probability of being wrong of every class label.
-
-    ``surprise`` is its negative log-likelihood, out-of-bag, ``shares`` how frequent its class is;
-    the first ``known`` rows are the table.
-
-    >>> surprise = -np.log([0.97] * 98 + [0.5, 0.01])
-    >>> label_probability(surprise, np.full(100, 0.5)).round(2)[-2:]
-    array([0.01, 0.68])
+    Entries of a trusted table are right, however suspicious: as often, others are right too.
     """
-    evidence = label_evidence(surprise, shares, known) if surprise[:known].size else {}
-    # where nothing predicts the target, nothing speaks against a label
-    if surprise[:known].size < FEWEST_ROWS or not np.any(evidence["lift"]):
-        return np.zeros(surprise.size)
-    return LABELS.probability(evidence, surprise.size)
+    found = judged.copy()
+    for j, own in enumerate(trusted.T):
+        as_suspicious = len(own) - np.searchsorted(np.sort(own), judged[:, j])
+        found[:, j] *= rare / (rare + as_suspicious / len(own))
+    return found

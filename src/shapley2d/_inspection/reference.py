@@ -19,7 +19,7 @@ from shapley2d._base.arrow import pa
 from shapley2d._base.in_threads import count_threads, map_in_threads
 from shapley2d._inspection.cells import Expected, ScoredCells
 from shapley2d._inspection.columns.find import find_in_columns
-from shapley2d._inspection.columns.finding import written_columns
+from shapley2d._inspection.columns.view import column_views
 from shapley2d._inspection.novelty import NEGLIGIBLE, as_time_goes_on, find_new, wrong_if_new
 from shapley2d._inspection.score import Lessons, judge_rows
 from shapley2d._inspection.tables.marks import counted_as_missing
@@ -99,7 +99,8 @@ class Reference:
             new.append(_nothing(labels, n) if there is None else _like(there, labels))
         both = tuple(map(_joined, self.cells.columns, new))
         together = Table(both[: len(own)], np.arange(known + n))
-        written = written_columns(together)
+        views = column_views(Table(both, together.row_names), known)
+        written = views[: len(own)]
         grown = {
             one.name
             for one in both
@@ -125,7 +126,7 @@ class Reference:
         ]
         threads = count_threads(n_jobs)
         about = [*self.inspection.findings, *below]
-        judged = judge_rows(self.lessons, self.cells, both, about, threads)
+        judged = judge_rows(self.lessons, views, about, threads)
         shown = [*table.columns, *(() if label is None else label.columns)]
         return _arranged(judged, shown, label is not None), _told_once(found)
 
@@ -255,8 +256,8 @@ def _arranged(judged: ScoredCells, shown: Sequence[Column], has_label: bool) -> 
         places[-1] = len(names) - 1
     shown_at = list(zip(places, shown, strict=True))
 
-    def taken(matrix: Any, *, missing: Any = 0.0) -> Any:
-        extended = np.concatenate([matrix, np.full((n, 1), missing, dtype=matrix.dtype)], axis=1)
+    def taken(matrix: Any) -> Any:
+        extended = np.concatenate([matrix, np.zeros((n, 1), dtype=matrix.dtype)], axis=1)
         return np.ascontiguousarray(extended[:, places])
 
     back = {j: k for k, j in enumerate(places) if j >= 0}
@@ -272,7 +273,6 @@ def _arranged(judged: ScoredCells, shown: Sequence[Column], has_label: bool) -> 
             Expected(one.entries) if j < 0 else judged.expected[j] for j, one in shown_at
         ),
         parts={name: taken(part) for name, part in judged.parts.items()},
-        usual=taken(judged.usual, missing=True),
         notes={(i, back[j]): text for (i, j), text in judged.notes.items() if j in back},
         suggested={(i, back[j]): new for (i, j), new in judged.suggested.items() if j in back},
         written_like=tuple(one if j < 0 else like[j] for j, one in shown_at),

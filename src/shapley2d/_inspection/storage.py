@@ -80,7 +80,6 @@ def save_inspection(inspection: InspectedCells, path: str | os.PathLike[str]) ->
             [_at(one.alternatives, k) for one in found.expected], n
         )
         columns[f"chance {k + 1}"] = _by_row([_at(one.chances, k) for one in found.expected], n)
-    columns["usual"] = found.usual.ravel()
     for name, part in found.parts.items():
         columns[_PART + name] = np.asarray(part, dtype=np.float32).ravel()
     record = {
@@ -148,7 +147,6 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
             for name in cells.table.column_names
             if name.startswith(_PART)
         },
-        usual=cells.booleans("usual"),
         has_classes=record["has_classes"],
         notes={(i, j): text for i, j, text in record["notes"]},
         suggested={(i, j): (text, float(sure)) for i, j, text, sure in record["new entries"]},

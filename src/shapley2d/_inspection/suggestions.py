@@ -9,18 +9,22 @@ says.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._inspection.columns.finding import SURE, SURE_RIGHT
+from shapley2d._inspection.columns.finding import SURE, SURE_RIGHT, logistic
+from shapley2d._inspection.columns.spelling import slips_of, token_slips_of, variants_of
+from shapley2d._inspection.learned import LEARNED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from shapley2d._base.arrays import Floats
-    from shapley2d._inspection.cells import ScoredCells
+    from shapley2d._base.arrays import Bools, Floats
+    from shapley2d._inspection.cells import Expected, ScoredCells
     from shapley2d._inspection.columns.finding import ColumnFinding
+    from shapley2d._inspection.columns.view import ColumnView
+    from shapley2d._inspection.company import Company
 
 # How often the new entries of findings are right where the old ones are wrong: on hospital,
 # flights, beers, and on errors planted into clean tables (benchmarks/findings.py, suggestions.py).
@@ -32,6 +36,9 @@ _RIGHT = {
 }  # fmt: skip
 
 
+_MOST = 0.94
+"""Cap on the probability that an offer is right: less than findings say of theirs."""
+
 _WHY = {
     "encoding": "broken letters",
     "notation": "another notation",
@@ -39,6 +46,53 @@ _WHY = {
     "formats": "another format",
 }
 """The reasons of entries that are suspect for how they are written."""
+
+
+def offers(view: ColumnView, company: Company) -> Iterator[tuple[str, Any, Floats]]:
+    """Entries that other texts of the column, and rows that agree elsewhere, offer for each one.
+
+    With the name of the source, and what it says of its offer: the log of how much more frequent it
+    is, or the log-odds of its share of the votes. None where there is no offer.
+    """
+    sources = (("slip", slips_of), ("variant", variants_of), ("token", token_slips_of))
+    for name, find in sources:
+        if found := find(view):
+            texts, ratios = np.full(len(view.words) + 1, None), np.zeros(len(view.words) + 1)
+            for k, meant in found.items():
+                texts[k], ratios[k] = meant
+            yield name, texts[view.codes], ratios[view.codes]
+    if (company.usual >= 0).any():
+        share = company.majority.clip(0.01, 0.99)
+        yield "rows", np.array([*view.words, None])[company.usual], np.log(share / (1 - share))
+
+
+def offered(
+    views: Sequence[ColumnView],
+    companies: Sequence[Company],
+    expected: Sequence[Expected],
+    suspects: Bools,
+    known: int,
+) -> dict[tuple[int, int], tuple[str | None, float]]:
+    """The surest offer for every suspect that is surer than what its row predicts.
+
+    The rows to judge are those of ``expected`` and ``suspects``, behind the first ``known``.
+    """
+    best: dict[tuple[int, int], tuple[str | None, float]] = {}
+    for j, (view, company) in enumerate(zip(views, companies, strict=True)):
+        rows = np.flatnonzero(suspects[:, j])
+        for name, texts, said in offers(view, company) if rows.size else ():
+            at, slope = LEARNED["right"][name]
+            right = logistic(at + slope * said)
+            for i in rows.tolist():
+                text, sure = texts[known + i], float(min(right[known + i], _MOST))
+                usual = best[i, j][1] if (i, j) in best else _row_sure(view, expected[j], known, i)
+                if text is not None and sure > usual:
+                    best[i, j] = text, sure
+    return best
+
+
+def _row_sure(view: ColumnView, expected: Expected, known: int, i: int) -> float:
+    return expected.sure(i, float(view.column.entries[known + i]))
 
 
 def with_suggestions(cells: ScoredCells, findings: Sequence[ColumnFinding]) -> ScoredCells:

@@ -201,7 +201,7 @@ def read_gate(given: list[str] | None) -> tuple[int | None, bool]:
 def left_out_words(info: dict[str, Any]) -> list[str]:
     """What a time limit left out of an inspection, in sentences.
 
-    >>> left_out_words({"columns_not_predicted": ["age"], "rows_without_tried_repairs": 9})[0]
+    >>> left_out_words({"columns_not_predicted": ["age"]})[0]
     "time was up before 1 column was predicted from the others: 'age'"
     >>> left_out_words({})
     []
@@ -211,6 +211,4 @@ def left_out_words(info: dict[str, Any]) -> list[str]:
         columns = f"{counted(len(names), 'column')} {plural(len(names), 'was', 'were')}"
         listed = ", ".join(map(repr, names))
         found.append(f"time was up before {columns} predicted from the others: {listed}")
-    if rows := info.get("rows_without_tried_repairs"):
-        found.append(f"time was up before repairs were tried in {counted(rows, 'row')}")
     return found

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from shapley2d._base.arrays import Bools, Floats, Ints
-    from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
+    from shapley2d._inspection.columns.finding import ColumnFinding
+    from shapley2d._inspection.columns.view import ColumnView
 
 _TRIED = 80  # rows in which rules are tried; a fifth of them is searched for rules
 _ONE = -1  # in the place of a factor that a rule does not have: a column of ones, and no rate
@@ -50,14 +51,14 @@ _NONE = -2  # among the suspects of a row: none of them, the row is an exception
 
 @dataclass(frozen=True)
 class _Numbers:
-    columns: list[WrittenColumn]
+    columns: list[ColumnView]
     values: Floats  # (m + 1, n), the ones last
     steps: Floats  # (m,): of the last decimal that a column shows
     # (m + 1,): what 1 is in a column of rates; 0.0 where it holds none
     rates: Floats
 
     @classmethod
-    def of(cls, columns: Sequence[WrittenColumn]) -> _Numbers:
+    def of(cls, columns: Sequence[ColumnView]) -> _Numbers:
         chosen, values, steps, rates = [], [], [], []
         for one in columns:
             entries = one.column.entries
@@ -124,7 +125,7 @@ class _Rule:
         return f"{a} = {b}{f' x {c}' if c else ''}{f' x (1 - {d}{percent})' if d else ''}"
 
 
-def find_arithmetic(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
+def find_arithmetic(columns: Sequence[ColumnView]) -> Iterator[ColumnFinding]:
     """Rules of arithmetic with exceptions, each with the entries that likely broke it."""
     numbers = _Numbers.of(columns)
     if len(numbers.columns) >= 2 and math.comb(len(numbers.columns), 2) <= SCREENED:
@@ -393,7 +394,7 @@ def _suspects(
         yield place, _Suspect(float(row) * typed, new, sure, bool(empty))
 
 
-def _starts_after_ends(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
+def _starts_after_ends(columns: Sequence[ColumnView]) -> Iterator[ColumnFinding]:
     """Dates of which one is never before the other, except in a few rows."""
     dates = [one for one in columns if one.column.kind == "date"]
     random = np.random.default_rng(0)

@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
+    from shapley2d._inspection.columns.finding import ColumnFinding
+    from shapley2d._inspection.columns.view import ColumnView
 
 _WORDS = re.compile(r"[^\W\d_],? [^\W\d_]")
 
 
 def find_duplicates(
-    columns: Sequence[WrittenColumn], keys: Collection[str]
+    columns: Sequence[ColumnView], keys: Collection[str]
 ) -> Iterator[ColumnFinding]:
     """Repeated entries of a key, and the one column in which two otherwise equal rows differ."""
     if not columns or columns[0].codes.size * RARE < 1:
@@ -42,7 +43,7 @@ def find_duplicates(
     yield from _near_duplicates([column for column in columns if column.name not in keys])
 
 
-def _near_duplicates(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
+def _near_duplicates(columns: Sequence[ColumnView]) -> Iterator[ColumnFinding]:
     """Rows that agree in all columns but one, if rows hardly agree by chance."""
     if len(columns) < 2:
         return
@@ -82,7 +83,7 @@ def _shared(numbers: NDArray[np.uint64]) -> NDArray[np.bool_]:
     return np.asarray(counts[place] > 1)
 
 
-def find_siblings(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
+def find_siblings(columns: Sequence[ColumnView]) -> Iterator[ColumnFinding]:
     """Rows in which two columns differ that are equal nearly everywhere else."""
     varied = [
         column
@@ -106,7 +107,7 @@ def find_siblings(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
             yield about.finding("unequal", text, rows, new, UNKNOWN, depends_on=(like.name,))
 
 
-def find_spilled(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
+def find_spilled(columns: Sequence[ColumnView]) -> Iterator[ColumnFinding]:
     """Entries that end with what another column lacks, as ``San Francisco CA``."""
     texts = [column for column in columns if column.is_text and column.column.kind == "category"]
     for full, empty in permutations(texts, 2):

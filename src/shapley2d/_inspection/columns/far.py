@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._base.arrays import Floats
-    from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
+    from shapley2d._inspection.columns.finding import ColumnFinding
+    from shapley2d._inspection.columns.view import ColumnView
 
 _LARGEST_GROUP = 80
 """Only one row in so many can be far outside: a larger group is a part of the column. So is one of
@@ -34,7 +35,7 @@ _PRIOR = 0.01
 """Odds that a column has a gross error, before its gaps are looked at."""
 
 
-def find_far(written: WrittenColumn, known: Sequence[int] = ()) -> Iterator[ColumnFinding]:
+def find_far(written: ColumnView, known: Sequence[int] = ()) -> Iterator[ColumnFinding]:
     """Numbers, or dates, beyond a gap at either end of a column; not the rows of known codes."""
     entries = written.column.entries.copy()
     entries[list(known)] = np.nan

@@ -1,6 +1,6 @@
 """All findings about the columns of a table.
 
-To add one, write a generator of :class:`ColumnFinding` from one :class:`WrittenColumn` or from all,
+To add one, write a generator of :class:`ColumnFinding` from one :class:`ColumnView` or from all,
 in the file that fits (``missing``, ``far``, ``notations``, ``shapes``, ``spellings``,
 ``duplicates``, ``rules``, ``arithmetic``), and call it here. The page, the command line and
 ``repair`` then show and apply it.
@@ -16,25 +16,25 @@ import numpy as np
 from shapley2d._inspection.columns.arithmetic import find_arithmetic
 from shapley2d._inspection.columns.duplicates import find_duplicates, find_siblings, find_spilled
 from shapley2d._inspection.columns.far import find_far
-from shapley2d._inspection.columns.finding import UNSURE, fact, written_columns
+from shapley2d._inspection.columns.finding import UNSURE, fact
 from shapley2d._inspection.columns.missing import find_codes, find_marks_for_missing, weigh_codes
 from shapley2d._inspection.columns.notations import find_date_orders, find_notations
 from shapley2d._inspection.columns.rules import find_rules
 from shapley2d._inspection.columns.shapes import find_shapes
 from shapley2d._inspection.columns.spellings import find_spellings
+from shapley2d._inspection.columns.view import column_views
 from shapley2d._tables.column_warnings import find_keys
 from shapley2d.exceptions import cut_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
+    from shapley2d._inspection.columns.finding import ColumnFinding
+    from shapley2d._inspection.columns.view import ColumnView
     from shapley2d._tables.table import Column, Table
 
 
-def find_in_columns(
-    table: Table, written: list[WrittenColumn] | None = None
-) -> list[ColumnFinding]:
+def find_in_columns(table: Table, written: list[ColumnView] | None = None) -> list[ColumnFinding]:
     """Problems of whole columns: units, formats, spellings, codes, date orders, keys, broken rules.
 
     The likeliest wrong come first, mere facts last; otherwise they are in the order of columns.
@@ -44,7 +44,7 @@ def find_in_columns(
     >>> [finding.kind for finding in find_in_columns(as_table(X))]
     ['units']
     """
-    columns = written_columns(table) if written is None else written
+    columns = column_views(table) if written is None else written
     keys = {key.name: key.why for key in find_keys(table)}
     found = [
         fact(name, "key", f"{name!r} looks like a key, {why}: nothing can be learned from it")
@@ -90,7 +90,7 @@ def _find_constant(column: Column) -> Iterator[ColumnFinding]:
         yield fact(name, "constant", f"{name!r} is the same in every row: drop it")
 
 
-def _find_swallowed(column: WrittenColumn, width: int) -> Iterator[ColumnFinding]:
+def _find_swallowed(column: ColumnView, width: int) -> Iterator[ColumnFinding]:
     """Entries whose lines are rows of the file: a quote was not closed where its entry ends."""
     rows = column.rows(column.where(lambda word: "\n" in word and _are_rows(word, width)))
     if rows.size:

@@ -15,7 +15,8 @@ import numpy as np
 
 from shapley2d._base.words import plural
 from shapley2d._inspection.binning import FEWEST_ROWS
-from shapley2d._inspection.columns.finding import LOW, RARE, SURE, UNSURE, logistic, shortened
+from shapley2d._inspection.columns.finding import LOW, RARE, SURE, UNSURE, logistic
+from shapley2d._inspection.columns.view import shortened
 from shapley2d._inspection.tables.entry_writer import EntryWriter
 from shapley2d._inspection.tables.marks import is_bound
 from shapley2d._tables.convert import MAX_MAGNITUDE
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._base.arrays import Floats
-    from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
+    from shapley2d._inspection.columns.finding import ColumnFinding
+    from shapley2d._inspection.columns.view import ColumnView
 
 _NINES = {sign * (10.0**digits - 1) for digits in range(1, 13) for sign in (1.0, -1.0)}
 _CODES = _NINES | {
@@ -72,7 +74,7 @@ _WORDS = {"error": 0.9, "beside another": 0.8, "alone": 0.5, "perhaps meant": LO
 tables. Of words that are a usual category, 4 % of 7,206 were in those of calibration.py."""
 
 
-def find_codes(written: WrittenColumn) -> Iterator[ColumnFinding]:
+def find_codes(written: ColumnView) -> Iterator[ColumnFinding]:
     """Infinite numbers and bounds, and codes for a missing entry among numbers and dates."""
     yield from _bounds(written)
     strays = written.column.from_text.strays
@@ -162,7 +164,7 @@ def weigh_codes(findings: list[ColumnFinding]) -> list[ColumnFinding]:
     return findings
 
 
-def find_marks_for_missing(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
+def find_marks_for_missing(columns: Sequence[ColumnView]) -> Iterator[ColumnFinding]:
     """Words for missing, each with how likely it is not what the makers of the table meant.
 
     A table may mark all its gaps with one word. A word beside another mark of the same column, or
@@ -199,7 +201,7 @@ def find_marks_for_missing(columns: Sequence[WrittenColumn]) -> Iterator[ColumnF
         )
 
 
-def _bounds(written: WrittenColumn) -> Iterator[ColumnFinding]:
+def _bounds(written: ColumnView) -> Iterator[ColumnFinding]:
     """Numbers of which only bounds are known: several are a notation, one may be a slip."""
     of_column = {word for word in written.column.from_text.marks if is_bound(word)}
     rows = written.rows(written.where(lambda word: word in of_column))
@@ -224,7 +226,7 @@ def is_missing(word: str) -> bool:
     return is_mark(word) or word.lower() in _ERRORS
 
 
-def _marks(column: WrittenColumn) -> dict[int, str]:
+def _marks(column: ColumnView) -> dict[int, str]:
     """The words for missing among the texts of a column, by position."""
     if not column.is_text:
         return {}
@@ -236,14 +238,14 @@ def _marks(column: WrittenColumn) -> dict[int, str]:
     }
 
 
-def _own_mark(column: WrittenColumn, marks: dict[int, str]) -> str:
+def _own_mark(column: ColumnView, marks: dict[int, str]) -> str:
     """How the column marks what is missing: by nothing, or by the word that it has most of."""
     first, *others = sorted(marks, key=lambda code: -column.counts[code])
     is_most = others and column.counts[first] > column.counts[others[0]]
     return marks[first] if is_most and (column.codes >= 0).all() else ""
 
 
-def _reading(column: WrittenColumn, code: int, marks: dict[int, str], own_words: set[str]) -> str:
+def _reading(column: ColumnView, code: int, marks: dict[int, str], own_words: set[str]) -> str:
     """What a word for missing says of its cell, a key of :data:`_WORDS`."""
     word, count = marks[code].lower(), int(column.counts[code])
     # one that is known as such, or that only its repetition among numbers shows

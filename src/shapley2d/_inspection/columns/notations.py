@@ -9,8 +9,9 @@ import numpy as np
 
 from shapley2d._base.words import plural
 from shapley2d._inspection.binning import FEWEST_ROWS
-from shapley2d._inspection.columns.finding import SURE, UNKNOWN, UNSURE, shortened
+from shapley2d._inspection.columns.finding import SURE, UNKNOWN, UNSURE
 from shapley2d._inspection.columns.missing import is_missing
+from shapley2d._inspection.columns.view import shortened
 from shapley2d._inspection.tables.entry_writer import EntryWriter
 from shapley2d._inspection.tables.marks import is_bound
 from shapley2d._tables.texts.numbers import LONGEST
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from shapley2d._base.arrays import Bools
-    from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
+    from shapley2d._inspection.columns.finding import ColumnFinding
+    from shapley2d._inspection.columns.view import ColumnView
 
 _ONE_NUMBER = re.compile(r"([^\d]*?)([+-]?\d[\d.,'\u2019 ]*\d|\d)([^\d]*)")
 _OF_MOST = re.compile(r"(\d+(?:[.,]\d+)?)\s*/\s*(?:5|10|20|100)")
@@ -38,7 +40,7 @@ _STICKS_BEHIND = re.compile(r"[^\W\d_]|[.,][^\W\d_](?![^\W\d_])")
 _SLASHES = re.compile(r"(\d{1,2})([-/])(\d{1,2})\2(\d{2}|\d{4})\b.*", re.ASCII)
 
 
-def find_notations(written: WrittenColumn) -> Iterator[ColumnFinding]:
+def find_notations(written: ColumnView) -> Iterator[ColumnFinding]:
     """Texts among numbers that say a number, each rewritten as its column writes numbers.
 
     Only where just one reading lies among the other numbers: up to an interquartile range beyond
@@ -135,7 +137,7 @@ def _currency(text: str) -> str:
     return _CURRENCIES.get(word, word if re.fullmatch(r"[a-z]{3}", word) else "")
 
 
-def find_date_orders(written: WrittenColumn) -> Iterator[ColumnFinding]:
+def find_date_orders(written: ColumnView) -> Iterator[ColumnFinding]:
     """Dates such as 4/2/15, whose order of day, month and year is not known."""
     if written.column.kind != "date" or not written.is_text:
         return
@@ -170,7 +172,7 @@ def find_date_orders(written: WrittenColumn) -> Iterator[ColumnFinding]:
         )
 
 
-def _orders(written: WrittenColumn) -> Bools:
+def _orders(written: ColumnView) -> Bools:
     """Which texts have the day first, the month first, either of them, or perhaps the year."""
     parts = [_SLASHES.fullmatch(word) for word in written.words]
     numbers = [
@@ -183,7 +185,7 @@ def _orders(written: WrittenColumn) -> Bools:
     return np.array([first > 12, second > 12, either, years_open])
 
 
-def untold_dates(written: WrittenColumn) -> Bools:
+def untold_dates(written: ColumnView) -> Bools:
     """Which texts are dates whose order neither they nor the others of their column tell."""
     day_first, month_first, either, years_open = _orders(written)
     is_told = day_first.any() != month_first.any()

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
+    from shapley2d._inspection.columns.finding import ColumnFinding
+    from shapley2d._inspection.columns.view import ColumnView
 
 # Set on four dirty tables whose truth is known, on their clean twins and on nine other clean
 # tables: all pairs of columns of which a third of B or more is explained.
@@ -97,7 +98,7 @@ class _Votes:
 
 
 def find_rules(
-    columns: Sequence[WrittenColumn], measured: Collection[str] = ()
+    columns: Sequence[ColumnView], measured: Collection[str] = ()
 ) -> Iterator[ColumnFinding]:
     """Dependencies between two columns, each with the rows that break it.
 
@@ -149,7 +150,7 @@ def find_rules(
 
 
 def _judge(
-    column: WrittenColumn,
+    column: ColumnView,
     rules: list[Tie],
     broken_rows: NDArray[np.intp],
     wrong: dict[int, NDArray[np.float64]],
@@ -174,7 +175,7 @@ def _judge(
     return usual[chosen], np.minimum(chances, SUREST), np.minimum(right, SUREST)
 
 
-def _tie(columns: Sequence[WrittenColumn], j: int, k: int) -> Tie:
+def _tie(columns: Sequence[ColumnView], j: int, k: int) -> Tie:
     """A dependency applied: each row against the majority among the rows of the same cause."""
     cause, effect = columns[j].codes, columns[k].codes
     groups = _Votes.count(cause, effect)
@@ -202,7 +203,7 @@ def _tie(columns: Sequence[WrittenColumn], j: int, k: int) -> Tie:
     )
 
 
-def _choose(columns: Sequence[WrittenColumn], measured: Collection[str]) -> dict[int, list[int]]:
+def _choose(columns: Sequence[ColumnView], measured: Collection[str]) -> dict[int, list[int]]:
     """The causes of each column that a rule is about, the strongest first."""
     n = columns[0].codes.size if columns else 0
     random = np.random.default_rng(0)
@@ -226,7 +227,7 @@ def _choose(columns: Sequence[WrittenColumn], measured: Collection[str]) -> dict
     return {effect: [cause for _, cause in sorted(rules)] for effect, rules in found.items()}
 
 
-def _order(column: WrittenColumn) -> NDArray[np.intp]:
+def _order(column: ColumnView) -> NDArray[np.intp]:
     """The distinct texts of a column of numbers or dates from the smallest to the largest."""
     numbers = np.full(len(column.words), np.nan)
     written = column.codes >= 0
@@ -273,7 +274,7 @@ def _agree_with_next(
 
 
 def _follow_another(
-    columns: Sequence[WrittenColumn],
+    columns: Sequence[ColumnView],
     effect: int,
     broken: NDArray[np.bool_],
     speaks: NDArray[np.bool_],

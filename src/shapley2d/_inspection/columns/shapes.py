@@ -13,11 +13,11 @@ import numpy as np
 
 from shapley2d._base.words import counted, plural
 from shapley2d._inspection.binning import FEWEST_ROWS
-from shapley2d._inspection.columns.finding import HABIT, LEAST, LOW, RARE, SURE, UNSURE, shortened
+from shapley2d._inspection.columns.finding import HABIT, LEAST, LOW, RARE, SURE, UNSURE
 from shapley2d._inspection.columns.missing import is_mark, is_missing
 from shapley2d._inspection.columns.notations import untold_dates
-from shapley2d._inspection.columns.spellings import misspellings
-from shapley2d._inspection.marginal import shape_of
+from shapley2d._inspection.columns.spelling import slips
+from shapley2d._inspection.columns.view import shape_of, shortened
 from shapley2d._inspection.tables.convert_units import convert
 from shapley2d._inspection.tables.entry_writer import EntryWriter, NumberStyle, typed_number
 from shapley2d._tables.texts.units import is_unit
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
+    from shapley2d._inspection.columns.finding import ColumnFinding
+    from shapley2d._inspection.columns.view import ColumnView
 
 # Shares of a column's entries, set by hand on the tables of benchmarks/detection.py dirty.
 _USUAL = 0.8  # at least this share is written in one way, else the column has no usual way
@@ -48,7 +49,7 @@ _MARKS = "".join(  # that no Latin letter has
 _BROKEN = re.compile(f"[\ufffd\x80-\x9f]|[A-Za-z][{_MARKS}]|[\xc2\xc3][\x80-\xbf\u0152-\u2122]")
 
 
-def find_shapes(written: WrittenColumn) -> Iterator[ColumnFinding]:
+def find_shapes(written: ColumnView) -> Iterator[ColumnFinding]:
     """All findings about how one column is written."""
     if written.is_text and written.n_written >= FEWEST_ROWS:
         yield from _units(written)
@@ -58,7 +59,7 @@ def find_shapes(written: WrittenColumn) -> Iterator[ColumnFinding]:
         yield from _broken_letters(written)
 
 
-def _units(written: WrittenColumn) -> Iterator[ColumnFinding]:
+def _units(written: ColumnView) -> Iterator[ColumnFinding]:
     """Numbers with a unit: the same unit for most, or several spellings of it."""
     matches = [_WITH_UNIT.fullmatch(word) for word in written.words]
     fits = np.array([match is not None for match in matches], dtype=bool)
@@ -107,7 +108,7 @@ def _units(written: WrittenColumn) -> Iterator[ColumnFinding]:
 
 
 def _in_unit(
-    written: WrittenColumn, unit: str, usual: NDArray[np.bool_], *, comma: bool
+    written: ColumnView, unit: str, usual: NDArray[np.bool_], *, comma: bool
 ) -> dict[int, tuple[str, float]]:
     """The other texts of a column in its unit, by position, and how likely they are right.
 
@@ -175,8 +176,8 @@ def _are_one_unit(units: list[str]) -> bool:
         return False
     forms = [".*".join(map(re.escape, unit)) for unit in plain]
     # as if the longest were the usual one
-    slips = misspellings([longest, *plain], np.array([99] + [1] * len(plain)))
-    are_forms = all(re.search(form, longest) or k in slips for k, form in enumerate(forms, 1))
+    found = slips([longest, *plain], np.array([99] + [1] * len(plain)))
+    are_forms = all(re.search(form, longest) or k in found for k, form in enumerate(forms, 1))
     return n_known == 1 or (are_forms and not any("/" in unit for unit in units))
 
 
@@ -185,7 +186,7 @@ def _likely(share: float) -> float:
     return float(np.interp(share, *_DOMINANCE))
 
 
-def _marks(written: WrittenColumn) -> Iterator[ColumnFinding]:
+def _marks(written: ColumnView) -> Iterator[ColumnFinding]:
     """A percent sign or a currency beside some of the numbers only."""
     if written.column.kind != "number":
         return
@@ -218,7 +219,7 @@ def _marks(written: WrittenColumn) -> Iterator[ColumnFinding]:
     )
 
 
-def _formats(written: WrittenColumn) -> Iterator[ColumnFinding]:
+def _formats(written: ColumnView) -> Iterator[ColumnFinding]:
     """Entries that differ from the format, with digits and signs, that most others share.
 
     Of texts few may differ. Dates say the same in any format, so each is rewritten, however many.
@@ -258,7 +259,7 @@ def _formats(written: WrittenColumn) -> Iterator[ColumnFinding]:
     )
 
 
-def _rewritten(written: WrittenColumn, rows: NDArray[np.intp]) -> dict[int, str]:
+def _rewritten(written: ColumnView, rows: NDArray[np.intp]) -> dict[int, str]:
     """Dates in the usual format of their column; not those that may be one of two days."""
     writer, entries = EntryWriter.of(written.column), written.column.entries
     told = ~untold_dates(written)[written.codes[rows]]
@@ -266,7 +267,7 @@ def _rewritten(written: WrittenColumn, rows: NDArray[np.intp]) -> dict[int, str]
     return {i: text for i, text in texts.items() if text and text != written.word(i)}
 
 
-def _usual_parts(written: WrittenColumn, rows: NDArray[np.intp], main: str) -> dict[int, str]:
+def _usual_parts(written: ColumnView, rows: NDArray[np.intp], main: str) -> dict[int, str]:
     """Ends or beginnings of entries that have the usual format.
 
     As the time in ``12/02/2011 6:55 a.m.`` or in ``6:55 a.m. (estimated)``.
@@ -294,7 +295,7 @@ def _shape(word: str) -> str:
     return re.sub(r"\s+", " ", shape_of(word))
 
 
-def _spreadsheet_dates(written: WrittenColumn) -> Iterator[ColumnFinding]:
+def _spreadsheet_dates(written: ColumnView) -> Iterator[ColumnFinding]:
     """Texts such as ``Mar-22``, which a spreadsheet made of other entries."""
     odd = written.where(_SPREADSHEET_DATE.fullmatch)
     rows = written.rows(odd)
@@ -309,7 +310,7 @@ def _spreadsheet_dates(written: WrittenColumn) -> Iterator[ColumnFinding]:
         )
 
 
-def _broken_letters(written: WrittenColumn) -> Iterator[ColumnFinding]:
+def _broken_letters(written: ColumnView) -> Iterator[ColumnFinding]:
     """Texts that were decoded with another encoding than they were written in."""
     broken = written.where(lambda word: _BROKEN.search(unicodedata.normalize("NFC", word)))
     rows = written.rows(broken)

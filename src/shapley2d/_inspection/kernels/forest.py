@@ -42,7 +42,6 @@ class Predicted(NamedTuple):
     ``bins`` (n,): the bin of every entry; -1 where trees should not learn from it.
     ``ranks`` (n,): for numbers what splits are judged by; not read for categories.
     ``empty``: the bin of empty cells, -1 if there are none.
-    ``blurred``: whether neighbouring bins lend each other weight.
     """
 
     bins: NDArray[np.int32]
@@ -50,7 +49,6 @@ class Predicted(NamedTuple):
     empty: int
     n_bins: int
     is_category: bool
-    blurred: bool
 
 
 class Forest(NamedTuple):

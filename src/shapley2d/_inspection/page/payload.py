@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.page_data import brief, pack
-from shapley2d._inspection.columns.finding import SHOWN
+from shapley2d._inspection.columns.view import SHOWN
 from shapley2d._inspection.ranking import rank_cells
 from shapley2d._inspection.suggestions import all_at_once
 
