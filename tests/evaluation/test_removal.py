@@ -90,7 +90,14 @@ def test_the_values_of_a_run_say_which_cells_matter():
         ),
         (X[:90], {"by": "cell"}, "by='cell'"),
         (X[:90], {"order": "random"}, "order='random'"),
+        ([["low"]], {}, r"values must be numbers of shape \(90, 3\)"),
         (X[:90], {"shares": (0.5, 0.2)}, "must rise"),
+        (X[:90], {"shares": (0, np.nan)}, "must rise"),
+        (X[:90], {"shares": ((0, 0.5), (0.1, 0.2))}, "must rise"),
+        (X[:90], {"shares": "half"}, "must rise"),
+        (X[:90], {"random_state": -1}, "random_state=-1 must be a whole number"),
+        (X[:90], {"model": "forest"}, "model='forest' is not a scikit-learn estimator"),
+        (X[:90], {"model": "ridge"}, "model='ridge' does not take missing entries"),
         (X[:90], {"n_seeds": 0}, "n_seeds"),
         (X[:90], {"model": LogisticRegression()}, "refuses missing entries"),
     ],
@@ -98,3 +105,8 @@ def test_the_values_of_a_run_say_which_cells_matter():
 def test_what_does_not_fit_is_named(values, asked, words):
     with pytest.raises(InputError, match=words):
         removal_curve(values, *TABLES, **asked)
+
+
+def test_validation_rows_are_needed():
+    with pytest.raises(InputError, match="give X_valid and y_valid"):
+        removal_curve(X[:90], *TABLES[:2], None, None)

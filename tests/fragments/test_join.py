@@ -103,7 +103,7 @@ BAD = {
     "unknown score": (FRAGMENTS, {"scoring": "auc"}, "scoring='auc' is not known: did you mean 'roc_auc'?"),
     "own score": (FRAGMENTS, {"scoring": max}, "must be a name: a mean over validation rows has intervals; use one of 'probability'"),
     "score of numbers": (FRAGMENTS, {"scoring": "r2"}, "scoring='r2' is not known"),
-    "no NaN": (FRAGMENTS, {"method": LogisticRegression()}, r"LogisticRegression refuses missing entries, and what a set of contributors lacks is missing: say what to put there, as in method=make_pipeline\(SimpleImputer\(\), LogisticRegression\(\)\)"),
+    "no NaN": (FRAGMENTS, {"method": LogisticRegression()}, r"LogisticRegression refuses missing entries, but cells that are left out are missing: say what to put there, as in method=make_pipeline\(SimpleImputer\(\), LogisticRegression\(\)\)"),
     "no NaN by name": (FRAGMENTS, {"method": "logistic_regression"}, r"make_pipeline\(SimpleImputer\(\), LogisticRegression\(\)\)"),
     "built in without NaN": (FRAGMENTS, {"method": "ridge"}, "method='ridge' does not take missing entries: use one of 'boosting', 'hist_gradient_boosting', 'tree'"),
     "naive Bayes": (FRAGMENTS, {"method": MonteCarlo("gaussian_nb")}, "method='gaussian_nb' does not take missing entries: use one of 'boosting'"),

@@ -236,3 +236,17 @@ def test_models_that_warn_are_not_heard_from_any_thread():
         method = MonteCarlo(WarningModel(), max_draws=12, tolerance=0)
         value_cells(X, Y, X_VALID, Y_VALID, method=method, cluster=pool)
     assert warnings.filters == filters
+
+
+def test_a_game_may_hand_over_what_it_is_asked_for():
+    """As one that wraps another does: Python's isinstance sees no attributes of that kind."""
+
+    class Wrapped:
+        def __init__(self, game):
+            self._game = game
+
+        def __getattr__(self, name):
+            return getattr(self._game, name)
+
+    game = FunctionGame(lambda S, F: S.sum() * F.sum(), 2, 3)
+    np.testing.assert_allclose(value_game(Wrapped(game), 2, 3).values, 1.0)

@@ -21,6 +21,7 @@ from shapley2d import (
     value_game,
 )
 from shapley2d._rivals.bagged_trees import closeness, tree_means
+from shapley2d.exceptions import OutOfTimeError
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(24, 3)).round(2)
@@ -171,6 +172,14 @@ def test_out_of_bag_finds_a_planted_cell(score):
     assert not v.exact and v.stderr.min() > 0
 
 
+def test_a_number_of_columns_may_be_a_float_as_the_command_line_reads_it():
+    one, other = (
+        value_cells(X, Y, method=OutOfBag(max_draws=100, column_share=share)) for share in (2, 2.0)
+    )
+    np.testing.assert_array_equal(one.values, other.values)
+    assert other.info["columns_per_tree"] == 2
+
+
 def test_out_of_bag_of_numbers():
     v = value_cells(X, (X[:, 0] + 1) ** 3, method=OutOfBag(max_draws=300, column_share=1))
     by_column = v.column_values
@@ -214,11 +223,20 @@ def test_what_does_not_fit_is_refused_by_name(method, asked, words):
         value_cells(X, Y, method=method, **asked)
 
 
+def test_a_time_limit_ends_a_method_within_a_draw_where_its_values_are_spread_too():
+    tables = X[:12], Y[:12], *TABLES[2:]
+    with pytest.raises(OutOfTimeError, match="at this pace it takes"):
+        value_cells(*tables, method=Flat(Exact("tree"), of="both"), max_time=0.1, n_jobs=1)
+
+
 def test_rivals_are_asked_what_they_can_answer():
     with pytest.raises(InputError, match="'oob' needs no validation table"):
         value_cells(*TABLES, method=OutOfBag())
     with pytest.raises(InputError, match=r"method must be a method, as in Flat\(KNN\(\)\)"):
         Flat(LogisticRegression())
+    for method in (Flat(), OutOfBag(), Random()):
+        with pytest.raises(InputError, match=r"gives no 1D values: use one that does, as in Flat"):
+            Flat(method)
     for method in (Flat(), OutOfBag(), Random()):
         with pytest.raises(InputError, match="values tables, not games"):
             value_game(lambda S, F: S.sum(), 2, 2, method=method)

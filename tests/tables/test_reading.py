@@ -212,6 +212,11 @@ def test_json_that_is_nested_deeply_is_refused(tmp_path, name, depth, text):
         read(tmp_path, text.format("[" * depth + "]" * depth), name)
 
 
+def test_numbers_in_json_that_are_longer_than_python_reads_are_refused(tmp_path):
+    with pytest.raises(InputError, match="a number has too many digits"):
+        read(tmp_path, '{"a": ' + "1" * 5000 + "}\n", "t.jsonl")
+
+
 @pytest.mark.parametrize("large", [2**53 + 1, 2**63, 2**64, -(10**30)])
 @pytest.mark.parametrize("other", [1, -1, 1.5])
 def test_whole_numbers_of_any_length_in_json(tmp_path, large, other):

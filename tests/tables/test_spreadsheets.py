@@ -26,6 +26,21 @@ def write(path, rows, *, first=1, sheets=()):
     return str(path)
 
 
+def test_a_sheet_of_blank_text_is_empty(tmp_path):
+    path = write(tmp_path / "t.xlsx", [["x"]])
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    place = "xl/worksheets/sheet1.xml"
+    blank = b'<row r="1"><c r="A1" t="str"><v></v></c></row>'
+    before, _, rest = parts[place].partition(b"<sheetData>")
+    parts[place] = before + b"<sheetData>" + blank + rest[rest.index(b"</sheetData>") :]
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    with pytest.raises(InputError, match="is empty: it needs a header line and rows"):
+        read_table(path)
+
+
 def test_entries_are_those_that_the_sheet_shows(tmp_path):
     rows = [
         ["whole", "number", "text", "day", "moment", "flag"],

@@ -13,7 +13,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
 from made_valuations import made
-from shapley2d import KNN, Exact, value_cells, value_game
+from shapley2d import KNN, Exact, Random, value_cells, value_game
 from shapley2d._inspection.repair_gain import RepairGain
 from shapley2d._valuation.facts import Facts, evaluated_words, worth_words
 from shapley2d._valuation.run_facts import RunFacts
@@ -159,6 +159,8 @@ def test_rows_that_repeat_are_told():
     assert v.info["n_repeated"] == 2  # by their labels too
     assert "  note     2 rows repeat earlier ones: copies share the worth of one." in repr(v)
     assert "repeat" not in repr(value_cells(X[::2], y[::2], X, y, method=KNN(n_neighbors=2)))
+    # copies share nothing where values are no shares of a sum
+    assert "repeat" not in repr(value_cells(X, y, method=Random()))
 
 
 def test_a_game_of_ones_own_stays_in_its_own_units():

@@ -34,29 +34,32 @@ class Judge(Protocol):
         """Predictions from the held cells; None where they teach nothing."""
 
 
-def make_judge(model: Any, split: Split, seed: int) -> Judge:
-    """The judge that a model makes: a name, or a scikit-learn estimator."""
+def make_judge(model: Any, split: Split, seed: int, option: str = "method") -> Judge:
+    """The judge that a model makes: a name, or a scikit-learn estimator.
+
+    ``option``: what messages call it.
+    """
     if model == "boosting" and isinstance(model, str):
         return Boosting.coded(split.train, split.y, split.valid)
     if is_built_in(model):
         raise InputError(
-            f"method={model!r} does not take missing entries: use one of "
+            f"{option}={model!r} does not take missing entries: use one of "
             f"{', '.join(map(repr, TAKE_MISSING))}"
         )
-    return EstimatorJudge(resolve_model(model, split.y.task), split, seed)
+    return EstimatorJudge(resolve_model(model, split.y.task), split, seed, option)
 
 
 class EstimatorJudge:
     """A scikit-learn estimator on the encoded table, NaN where a cell is not held."""
 
-    def __init__(self, model: Any, split: Split, seed: int) -> None:
+    def __init__(self, model: Any, split: Split, seed: int, option: str = "method") -> None:
         from shapley2d._models.fitting import Trainer
 
-        y, self._split = split.y, split
+        y, self._split, self._option = split.y, split, option
         if y.task == "classification":
             y = replace(y, y=y.codes, classes=np.arange(y.classes.size))
         self._trainer, self._classes = (
-            Trainer(model, y, split.train, seed % 2**32, option="method"),
+            Trainer(model, y, split.train, seed % 2**32, option=option),
             y.classes,
         )
 
@@ -100,9 +103,8 @@ class EstimatorJudge:
                 raise
             name = trainer.name
             raise InputError(
-                f"{name} refuses missing entries, and what a set of contributors lacks is "
-                "missing: say what to put there, as in method=make_pipeline(SimpleImputer(), "
-                f"{name}())"
+                f"{name} refuses missing entries, but cells that are left out are missing: say "
+                f"what to put there, as in {self._option}=make_pipeline(SimpleImputer(), {name}())"
             ) from error
 
 

@@ -19,13 +19,17 @@ from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from shapley2d._base.arrays import Floats
+    from shapley2d._base.time_limit import TimeLimit
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
 
 def _check_method(value: Any, name: str) -> None:
+    such = "as in Flat(KNN()) or Flat(MonteCarlo('tree'))"
     if not isinstance(value, Method):
-        raise InputError(f"{name} must be a method, as in Flat(KNN()) or Flat(MonteCarlo('tree'))")
+        raise InputError(f"{name} must be a method, {such}")
+    if isinstance(value, Flat) or not value.needs_validation:
+        raise InputError(f"{name}={value!r} gives no 1D values: use one that does, {such}")
 
 
 _METHOD = Option("what values the rows", check=_check_method, python_only=True)
@@ -103,9 +107,18 @@ class Spread(Draws):
 
     def __init__(self, draws: Draws, n_columns: int) -> None:
         self._draws, self.shape = draws, (draws.shape[0], n_columns)
-        for name in Draws.__annotations__.keys() - {"shape"}:
+        for name in Draws.__annotations__.keys() - {"shape", "deadline"}:
             setattr(self, name, getattr(draws, name))
         self.stop = draws.stop
+
+    @property
+    def deadline(self) -> TimeLimit | None:
+        """That of the draws, which look at it while they compute."""
+        return self._draws.deadline
+
+    @deadline.setter
+    def deadline(self, deadline: TimeLimit | None) -> None:
+        self._draws.deadline = deadline
 
     def __call__(self, number: int) -> Draw:
         draw = self._draws(number)

@@ -35,7 +35,8 @@ class OutOfBag(Method):
         row.
     column_share : float or int
         The part of the columns that each tree sees, rounded to the nearest number of columns, at
-        least one. A whole number is a number of columns: 1 is one column, 1.0 all of them.
+        least one. A whole number is a number of columns: 1 is one column, 1.0 (and on the command
+        line 1) all of them.
     oob_score : {"correct", "distance"}
         How a tree scores a row. ``"correct"``: 1 where it predicts the row's class, else 0; for a
         target of numbers 1 - (error squared) / (variance of the target), which is 1 at best and 0
@@ -134,7 +135,7 @@ class OutOfBag(Method):
         """How many columns each tree sees."""
         share = self.column_share
         check_number(share, "column_share")
-        whole = isinstance(share, int)
+        whole = isinstance(share, int) or (share > 1 and float(share).is_integer())
         if share > (n_columns if whole else 1):
             raise InputError(
                 f"column_share={shown(share)} must be a share of the columns, up to 1.0, or a "

@@ -11,7 +11,7 @@ worth a guess even where values count from 0.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from shapley2d._base.arrays import Bools, Floats
 
 
-@runtime_checkable
 class Game(Protocol):
     """A function of row coalitions and column coalitions that computes utilities."""
 

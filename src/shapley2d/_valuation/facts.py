@@ -56,7 +56,7 @@ class Facts:
         """The facts of a valuation."""
         run, score = values._run, values._run.score
         figures, words = _score(values)
-        notes = _rare(run), run.chosen, _repeated(run.n_repeated)
+        notes = _rare(run), run.chosen, _repeated(run)
         return cls(
             figures,
             words,
@@ -216,7 +216,9 @@ def _rare(run: RunFacts) -> str:
     )
 
 
-def _repeated(count: int) -> str:
+def _repeated(run: RunFacts) -> str:
+    """That rows repeat earlier ones, where values are shares of a sum; else empty."""
+    count = 0 if run.about.total == "" else run.n_repeated
     rows = plural(count, "row repeats an earlier one", "rows repeat earlier ones")
     return f"{count:,} {rows}: copies share the worth of one." if count else ""
 

@@ -16,7 +16,6 @@ from shapley2d._methods.run import Run
 from shapley2d._methods.solve import solve_draws
 from shapley2d._models.games import FunctionGame, PausingGame
 from shapley2d._tables.frames import frame_kind
-from shapley2d._theory.game import Game
 from shapley2d._valuation.methods import find_method
 from shapley2d._valuation.valuation import Valuation
 from shapley2d.exceptions import InputError
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._methods.method import Method
+    from shapley2d._theory.game import Game
     from shapley2d._valuation.arguments import PathLike, Progress, Seed, Semivalues
 
 
@@ -99,7 +99,9 @@ def value_game(
             "checkpoint cannot tell one game of yours from another: say which it is by name, and "
             "take another name when you change it"
         )
-    game: Game = h if isinstance(h, Game) else FunctionGame(h, int(n_rows), int(n_columns))
+    given: Any = h  # isinstance does not see attributes that an object hands over
+    is_game = hasattr(given, "utilities")
+    game: Game = given if is_game else FunctionGame(given, int(n_rows), int(n_columns))
     if (game.n_rows, game.n_columns) != (n_rows, n_columns):
         raise InputError(
             f"the game has {game.n_rows} rows and {game.n_columns} columns, not {n_rows=}, "

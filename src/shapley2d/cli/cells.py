@@ -80,7 +80,8 @@ def cells(
         o.question(
             "NAME",
             "scikit-learn's name of a score; knn and forest take balanced_accuracy. (default: "
-            "accuracy or R squared)",
+            "the probability of the right label for knn, forest and boosting, accuracy for other "
+            "models, R squared for numbers)",
         ),
     ] = None,
     row_groups: Annotated[

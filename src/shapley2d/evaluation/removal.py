@@ -137,7 +137,7 @@ def removal_curve(
         label, or R squared.
     n_seeds : int
         How many times.
-    random_state : int
+    random_state : int, numpy generator or None
 
     Returns
     -------
@@ -157,6 +157,8 @@ def removal_curve(
     >>> low.area > high.area
     True
     """
+    from shapley2d._methods.run import as_seed
+    from shapley2d._models.by_name import check_model
     from shapley2d._models.judges import make_judge
     from shapley2d._models.scores import SAYS, ScoreLines, score_name
     from shapley2d._tables.problem import make_problem
@@ -164,14 +166,18 @@ def removal_curve(
     check_choice(by, "by", _SUMS)
     check_choice(order, "order", ("lowest", "highest"))
     check_whole(n_seeds, "n_seeds", 1)
-    removed = np.asarray(shares, dtype=np.float64)
-    if removed.size < 2 or (np.diff(removed) <= 0).any() or removed[0] < 0 or removed[-1] > 1:
+    check_model(model)
+    seed = as_seed(random_state)
+    removed = _numbers(shares)
+    rises = removed.ndim == 1 and removed.size > 1 and bool((np.diff(removed) > 0).all())
+    if not (rises and removed[0] >= 0 and removed[-1] <= 1):
         raise InputError(f"shares={shown(shares)} must rise, from 0 or more to at most 1")
+    if X_valid is None:
+        raise InputError("removal is scored on validation rows: give X_valid and y_valid")
     problem = make_problem(X, y, X_valid, y_valid)
     split = problem.splits[0]
     n, m = problem.table.shape
-    given = getattr(values, _SUMS[by], values)
-    worth = np.asarray(given, dtype=np.float64)
+    worth = _numbers(getattr(values, _SUMS[by], values))
     shape = {"cells": (n, m), "rows": (n,), "columns": (m,)}[by]
     if worth.shape != shape or not np.isfinite(worth).all():
         raise InputError(
@@ -182,8 +188,8 @@ def removal_curve(
     measure = ScoreLines(score, split)
     lines = np.zeros((n_seeds, removed.size, 1 + measure.n_lines))
     for k in range(n_seeds):
-        judge = make_judge(model, split, random_state + k)
-        chance = np.random.default_rng([random_state, k]).permutation(worth.size)
+        judge = make_judge(model, split, seed + k, "model")
+        chance = np.random.default_rng([seed, k]).permutation(worth.size)
         rank = np.lexsort((chance, worth.ravel() if order == "lowest" else -worth.ravel()))
         place = np.empty(worth.size)
         place[rank] = np.arange(worth.size)
@@ -196,3 +202,11 @@ def removal_curve(
     return RemovalCurve(
         removed, lines[..., 0] + measure.baseline, stderr, SAYS[score]["name"], label
     )
+
+
+def _numbers(given: Any) -> NDArray[np.float64]:
+    """An array of numbers; NaN alone where they are none."""
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.array(np.nan)

@@ -99,6 +99,8 @@ def _values(text: str, path: str) -> Iterator[tuple[int, Any]]:
             value, end = DECODER.raw_decode(text, place)
         except JSONDecodeError as error:
             raise _unreadable(text, place, path, error) from None
+        except ValueError:  # of Python, which reads no longer ones
+            raise _unreadable(text, place, path, "a number has too many digits") from None
         except RecursionError:
             raise InputError(
                 f"{path} nests lists or objects too deeply: a table needs plain records"

@@ -53,11 +53,11 @@ def sheet_as_csv(data: bytes, name: str) -> tuple[str, int, list[str]]:
         raise InputError(
             f"{name} cannot be read as a spreadsheet ({error}): save it as CSV"
         ) from None
-    if not filled:
+    while rows and not any(entry != "" for entry in rows[-1]):
+        rows.pop()
+    if not rows:
         raise InputError(f"{name} is empty: it needs a header line and rows")
     (title, _, (first, _)), others = filled[0], [other for other, *_ in filled[1:]]
-    while not any(entry != "" for entry in rows[-1]):
-        rows.pop()
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerows([_as_text(entry) for entry in row] for row in rows)
