@@ -289,3 +289,11 @@ def test_ages_are_mistyped_in_both_directions():
     assert mixed.tolist() == np.repeat([71.0, 17, 81, 18, 91, 40, 90], 5).tolist()
     with pytest.raises(InputError, match="only 25 ages can be mistyped, not 26"):
         mistype_ages(ages, 26, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("kind", ["unlikely", "low-density"])
+def test_a_column_of_one_fraction_has_no_rare_values(kind):
+    rng = np.random.default_rng(0)
+    numbers = np.column_stack([np.full(60, 0.5), rng.normal(size=60)])
+    found = inject_errors(kind, numbers, np.arange(60) % 2, np.zeros(2, dtype=bool), 0.1, rng)
+    assert found.cells.sum(axis=0).tolist() == [0, 12]

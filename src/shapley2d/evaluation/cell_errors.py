@@ -97,6 +97,8 @@ def _rare(clean: CleanTable, groups: Ints, wanted: int, rng: np.random.Generator
         """Rare values, and the width of the interval around each."""
         members = clean.numbers[groups == group, j]
         members = members[~np.isnan(members)]
+        if np.ptp(clean.present(j)) == 0:  # nothing is rare
+            return np.zeros(0), 0.0
         if clean.graded(j):
             values = np.unique(clean.present(j))
             shares = (members[:, None] == values).mean(axis=0)
