@@ -210,5 +210,6 @@ def _suspect_table(title: str, cells: list[dict[str, Any]], inspection: Inspecti
             text.stylize("green")
     columns["wrong"] = [percent(cell["probability"]) for cell in cells]
     columns["sure"] = [percent(cell["sure"]) for cell in cells]
-    columns["why"] = [shown(cell["why"], 1000) for cell in cells]
+    # the first reason, as in rank(); the page and JSON have all
+    columns["why"] = [shown(cell["why"].split("; ")[0], 1000) for cell in cells]
     return titled(title, columns, "why", *(("line",) if named else ()))
