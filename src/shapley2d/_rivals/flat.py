@@ -1,7 +1,7 @@
 """The method ``Flat``: 1D values, in which every cell of a row is worth the same.
 
 Row and column sums of 2D-Shapley values are the 1D-Shapley values of rows and of columns (Corollary
-2 of the paper). So 1D values are a linear map of the draws of any method, with their errors.
+3.4 of the paper). So 1D values are a linear map of the draws of any method, with their errors.
 """
 
 from __future__ import annotations
